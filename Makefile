@@ -142,7 +142,7 @@ fuzz:
 
 ## storm: COUNT inputs of a KIND from number FROM of a SEED, in children with limits and a watchdog
 ##        (docs/evidence/storm.md); prints a table, and keeps bad inputs in out/storm. Kinds:
-##        mutants, `worlds`, long (scenarios); kills, power, damage, limits, surroundings (commands
+##        mutants, scenarios, long (simulated); kills, power, damage, limits, surroundings (commands
 ##        and files). KIND=kills UNTIL=1000 continues earlier calls until 1000 kills have hit
 KIND  ?= mutants
 FROM  ?= 0
@@ -350,7 +350,7 @@ site: $(VENV)/sphinx docs
 	$(BIN)/python docs/site/stage.py out/site/source
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs/site \
 	    --doctree-dir out/site/doctrees out/site/source out/site/html
-	$(BIN)/python docs/site/beside.py out/site/html
+	$(BIN)/python docs/site/add_parts.py out/site/html
 
 $(VENV)/sphinx: docs/site/requirements.txt $(VENV)/developed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<

@@ -29,7 +29,7 @@ CELLS = (
     "pfifo 4 x cubic 10 ms", "codel 4 x cubic 10 ms", "fq_codel 16 x cubic 10 ms",
     "pie 4 x cubic 10 ms", "ared 4 x cubic 10 ms",
 )  # fmt: skip
-BESIDE = ("codel@linux", "fq_codel@linux", "pie@linux:hz=1000", "dualpi2@linux")
+QUEUES = ("codel@linux", "fq_codel@linux", "pie@linux:hz=1000", "dualpi2@linux")
 TEXT = """
 name = "together"
 duration = "10s"
@@ -61,8 +61,8 @@ def main(arguments: list[str]) -> None:
         for name in CELLS
     ])  # fmt: skip
     _write("evidence/kernel-module.md", "speed", which, ["AQM", "the kernel's own", "ours"], [
-        (f"`{queue}`", *_in_turn(lambda ours, queue=queue: _run(which, _beside(queue, ours), True)))
-        for queue in BESIDE
+        (f"`{queue}`", *_in_turn(lambda ours, queue=queue: _run(which, _load(queue, ours), True)))
+        for queue in QUEUES
     ])  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def _cell(name: str) -> _core.Scenario:
     return next(each for each in grid.scenarios(["sim", "linux"]) if each.name == name)
 
 
-def _beside(queue: str, ours: bool) -> _core.Scenario:
+def _load(queue: str, ours: bool) -> _core.Scenario:
     bottleneck = module.BOTTLENECK if ours else "kernel"
     return _core.Scenario.load(TEXT.format(bottleneck=bottleneck, queue=queue))
 

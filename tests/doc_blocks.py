@@ -44,7 +44,7 @@ SLOW, NOT_RUN, PRINTED = "slow", "not run: ", "printed"
 _FENCE = re.compile(r"^```(\S+)[ ]?(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 _TARGETS = re.compile(r"^([a-z][a-z0-9-]*):", re.MULTILINE)
 
-_FOREIGN = "is no command of ours: say `not run: REASON` behind `console`"
+_FOREIGN = "is not a command of sojourn: say `not run: REASON` behind `console`"
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Page:
     def _compare(self, block: Block) -> None:
         if self.printed is None:
             return
-        found = excerpts.anew(block.text, self.printed)
+        found = excerpts.rewritten(block.text, self.printed)
         if "SOJOURN_UPDATE" in os.environ:
             path = ROOT / block.page
             lines = path.read_text("utf-8").splitlines(keepends=True)

@@ -8,7 +8,7 @@ _NUMBER = re.compile(r"[−+-]?\d")
 _GAP = 2
 
 
-def anew(excerpt: str, printed: str) -> str:
+def rewritten(excerpt: str, printed: str) -> str:
     """An excerpt with each line replaced by the present output; unmatched lines stay.
 
     A line is identified by its words before the first number; among several, the one with most

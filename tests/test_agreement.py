@@ -29,18 +29,18 @@ def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
 def test_noise_does_not_make_cells_agree_but_is_reported() -> None:
     noisy = CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.002)
     assert not noisy.agrees
-    assert not noisy.is_apart
-    assert CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.0005).is_apart
-    assert CellAgreement("s", "drop_rate", (0.023, 0.020)).is_apart
-    assert not CellAgreement("s", "drop_rate", (0.021, 0.020)).is_apart
+    assert not noisy.differs_beyond_noise
+    assert CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.0005).differs_beyond_noise
+    assert CellAgreement("s", "drop_rate", (0.023, 0.020)).differs_beyond_noise
+    assert not CellAgreement("s", "drop_rate", (0.021, 0.020)).differs_beyond_noise
     assert CellAgreement("s", "drop_rate", (0.021, 0.020), noise=0.0005).differs
     assert noisy.differs
     assert not CellAgreement("s", "drop_rate", (0.023, 0.020), noise=0.004).differs
 
 
-def test_one_seed_leaves_the_noise_unknown_and_calls_no_cell_apart() -> None:
+def test_one_seed_leaves_the_noise_unknown_and_calls_no_cell_different() -> None:
     unknown = CellAgreement("s", "drop_rate", (0.23, 0.02), noise=math.nan)
-    assert not unknown.agrees and not unknown.is_apart
+    assert not unknown.agrees and not unknown.differs_beyond_noise
     given = load("two-way", {"duration": "2s", "warmup": "1s"})
     found = agree([given], [registry.DEFAULT, registry.DEFAULT], seeds=1)
     assert all(math.isnan(cell.noise) for cell in found.cells)

@@ -62,7 +62,7 @@ def test_a_page_names_what_its_own_design_leaves_out() -> None:
 
 
 @pytest.mark.parametrize("design", wide.DESIGNS)
-def test_every_cell_is_a_scenario_of_its_own_of_limited_length(design: wide.CoveringDesign) -> None:
+def test_every_cell_is_a_separate_scenario_of_limited_length(design: wide.CoveringDesign) -> None:
     cells = wide.cells(design)
     scenarios = [wide.scenario(cell) for cell in cells]
     assert len({scenario.name for scenario in scenarios}) == len(scenarios)

@@ -12,8 +12,8 @@ import pytest
 import sojourn
 from processes import ended
 from sojourn.authoring import check as checking
+from sojourn.authoring import check_scenarios
 from sojourn.authoring import new as beginning
-from sojourn.authoring import worlds
 from sojourn.authoring.cells import Finding, WorldResult
 from sojourn.authoring.check import Checked, check
 from sojourn.authoring.check_page import page, save
@@ -40,7 +40,7 @@ def test_a_new_law_in_python_runs_at_once(here, capsys):
     assert digest("short_queue/short_queue.py:ShortQueue:target=8ms")
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
 def test_a_new_law_in_c_builds_and_decides_as_the_one_in_python(here):
     for language in ("--c", "--python"):
         assert main(["new", "aqm", "mine", language, "--out", language[2:]]) == 0
@@ -50,7 +50,7 @@ def test_a_new_law_in_c_builds_and_decides_as_the_one_in_python(here):
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain")
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain is installed")
 def test_a_new_law_in_rust_builds_and_decides_as_the_one_in_python(here, monkeypatch):
     monkeypatch.setenv("CARGO_TARGET_DIR", str(ROOT / "target" / "own-law"))
     for language in ("--rust", "--python"):
@@ -59,7 +59,7 @@ def test_a_new_law_in_rust_builds_and_decides_as_the_one_in_python(here, monkeyp
     assert digest("rust/libmine.so:target=8ms") == digest("python/mine.py:target=8ms")
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
 def test_a_build_adds_the_library_alone_and_removes_what_a_killed_one_left(here):
     main(["new", "aqm", "mine", "--c"])
     before = set((here / "mine").iterdir())
@@ -81,13 +81,16 @@ def test_a_build_adds_the_library_alone_and_removes_what_a_killed_one_left(here)
         ("new aqm pie --c", "law pie: an AQM has that name"),
         ("new aqm full --c", "exists and is not empty"),
         ("new aqm mine --c --source full", "--source goes with --rust"),
-        ("new aqm mine --rust --source full", "is no source tree of Sojourn: no Cargo.toml"),
+        (
+            "new aqm mine --rust --source full",
+            "is not a source tree of Sojourn: it lacks Cargo.toml",
+        ),
         ("new endpoint 9lives --c", "endpoint 9lives: cannot be a name"),
         ("new endpoint mine", "Give one language"),
         ("new endpoint mine --python", "transport libraries are in C or Rust"),
         ("new endpoint span --rust", "endpoint span: is a word of Rust"),
         ("new endpoint full --c", "exists and is not empty"),
-        ("build no", "there is no such folder or file"),
+        ("build no", "no such folder or file"),
         ("build full", "give a folder with a Cargo.toml"),
         ("build wrong.c", "does not compile"),
     ],
@@ -121,7 +124,7 @@ def over(library: str) -> str:
     return sojourn.run(scenario, endpoints={"own": library}).digest
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
 def test_a_new_transport_library_in_c_builds_and_runs(here, capsys):
     assert main(["new", "endpoint", "mine", "--c"]) == 0
     assert capsys.readouterr().out.splitlines() == ["mine/mine.c", "mine/README.md"]
@@ -131,7 +134,7 @@ def test_a_new_transport_library_in_c_builds_and_runs(here, capsys):
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain")
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="no Rust toolchain is installed")
 def test_a_new_transport_library_in_rust_builds_and_sends_as_the_one_in_c(here, monkeypatch):
     monkeypatch.setenv("CARGO_TARGET_DIR", str(ROOT / "target" / "own-law"))
     for language in ("--rust", "--c"):
@@ -150,7 +153,7 @@ def test_a_new_transport_library_in_rust_builds_and_sends_as_the_one_in_c(here, 
         over("rust/libmine.so")
 
 
-def test_a_law_in_rust_needs_a_source_tree_that_an_installed_package_is_told(here, monkeypatch):
+def test_a_law_in_rust_needs_the_source_tree_named_for_an_installed_package(here, monkeypatch):
     monkeypatch.setattr(beginning, "source_tree", lambda: None)
     with pytest.raises(sojourn.InputError, match="--source FOLDER"):
         beginning.new("mine", "rust")
@@ -193,12 +196,16 @@ def cell(delay_s: float) -> WorldResult:
 def checked() -> Checked:
     aqms = ["own", "codel", "pie", "fq_codel"]
     grid = {
-        aqm: {(n, rtt): cell(n * 1e-3) for n in worlds.FLOWS for rtt in worlds.RTTS_MS}
+        aqm: {
+            (n, rtt): cell(n * 1e-3)
+            for n in check_scenarios.FLOWS
+            for rtt in check_scenarios.RTTS_MS
+        }
         for aqm in aqms
     }
-    others = {aqm: {name: cell(0.1) for name in worlds.OTHERS} for aqm in aqms}
+    others = {aqm: {name: cell(0.1) for name in check_scenarios.OTHERS} for aqm in aqms}
     findings = [Finding("a promise", True, "by a test"), Finding("another", None, "not here")]
-    sentences = worlds.sentences(grid, others, 5e-3)
+    sentences = check_scenarios.sentences(grid, others, 5e-3)
     said = "sojourn check own.py"
     return Checked("own", "a test", "A law", 5e-3, findings, aqms, grid, others, sentences, said)
 

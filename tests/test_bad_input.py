@@ -185,7 +185,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_closed_pipe_is_no_error(command):
+def test_a_closed_pipe_is_not_an_error(command):
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(

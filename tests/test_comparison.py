@@ -103,7 +103,7 @@ def test_a_table_fits_its_terminal_and_loses_nothing(compared, width):
             assert cell.text.replace(" ± ", "±") in text
 
 
-def test_one_seed_says_that_there_are_no_intervals():
+def test_one_seed_is_reported_to_give_no_intervals():
     alone = comparison(["taildrop", "pie"], seeds=1)
     assert "no intervals" in alone.words()[0]
     assert all(math.isnan(row.test.p_value) for row in alone.tests)

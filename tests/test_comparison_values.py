@@ -212,7 +212,7 @@ def test_shares_differ_by_points_and_three_metrics_are_joined() -> None:
     assert "raises" not in sentence and "no significant" not in sentence
 
 
-def test_without_two_seeds_or_two_aqms_there_is_no_sentence_but_the_reason() -> None:
+def test_without_two_seeds_or_two_aqms_the_only_sentence_is_the_reason() -> None:
     one = {aqm: {key: v[:1] for key, v in of.items()} for aqm, of in THREE.items()}
     assert sentences(compared(one)) == [
         "With one seed there are no intervals and no tests; use at least two, better ten."

@@ -74,10 +74,10 @@ def test_a_line_of_a_page_that_is_no_longer_printed_is_found(tmp_path, monkeypat
         page.run(_block("text", "printed", f"{line.replace('5ms', '6ms')}\n"))
 
 
-def test_an_excerpt_is_written_anew_by_the_words_before_its_numbers() -> None:
+def test_an_excerpt_is_rewritten_by_the_words_before_its_numbers() -> None:
     printed = " metric      one    two\n delay [ms]  1.5    2.5\n rate        3      4\n"
     excerpt = " metric      one    two\n delay [ms]  1.0    2.0\n gone        7\n"
-    assert excerpts.anew(excerpt, printed) == (
+    assert excerpts.rewritten(excerpt, printed) == (
         " metric      one  two\n delay [ms]  1.5  2.5\n gone        7\n"
     )
 

@@ -104,7 +104,7 @@ def test_work_that_goes_on_after_the_interrupt_is_ended_and_what_is_kept_is_said
     assert done.stderr.splitlines() == [
         "sojourn: interrupted after 1 of 4 runs",
         "  finished: pie, seed 3",
-        "sojourn: these are kept, the same call goes on from there",
+        "sojourn: these are kept; the same command resumes from there",
     ]
     assert took_s < 100
 

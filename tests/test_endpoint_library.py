@@ -37,7 +37,7 @@ app = { kind = "bulk" }
 """
 OWN = {"own": "./libmine.so"}
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler is installed")
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_many_flows_over_a_library_share_the_link(folder):
         (("return &table", "return 0"),
          "sojourn_endpoint() returned no table"),
         (("*sojourn_endpoint(void)\n{", "*another(void);\nconst struct sojourn_endpoint"
-          " *another(void)\n{"), "has no function sojourn_endpoint, so it is no transport library"),
+          " *another(void)\n{"), "has no function sojourn_endpoint, so it is not a transport library"),
         ((".input = input,", ""), "its table has no function `input`; see sojourn_endpoint.h"),
         ((".output = output,", ""), "its table has no function `output`"),
         ((".version = \"0.1.0\",", ""), "its table has no version; it identifies a run"),
@@ -136,7 +136,7 @@ def test_a_library_that_is_none_or_for_another_version_is_refused(folder, change
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("own=./libno.so", "libno.so: there is no such library; `sojourn build` makes one"),
+        ("own=./libno.so", "libno.so: no such library; `sojourn build` makes one"),
         ("own=libtext.so", "endpoint[own]: libtext.so: is not a shared library for this machine"),
         ("own=libcut.so", "endpoint[own]: libcut.so: is a part of a shared library only"),
         ("own=libmine.so:cc=x", "endpoint[own]: libmine.so: its only setting is `window`"),
@@ -165,10 +165,10 @@ BEFORE = "    uint64_t offset = e->received;\n    int64_t length = 0;"
         (("    transmit->length", "    transmit->ecn = 3;\n    transmit->length"),
          "output: a datagram with CE"),
         (("    transmit->length", "    transmit->ecn = 4;\n    transmit->length"),
-         "output: 4 is no ECN field; see sojourn_endpoint.h"),
+         "output: 4 is not an ECN field; see sojourn_endpoint.h"),
         (("return ((struct end *)end)->due_ns", "return end ? 0 : 1"),
          "deadline: still due after 1000 calls of expire at one instant"),
-        (("    return SOJOURN_ENDPOINT_NONE", "    return 17"), "event: 17 is no event"),
+        (("    return SOJOURN_ENDPOINT_NONE", "    return 17"), "event: 17 is not an event"),
         (("    return SOJOURN_ENDPOINT_NONE", "    return SOJOURN_ENDPOINT_READABLE"),
          "event: more than 100000 events at one instant"),
         (("    return taken;", "    return bytes + 1;"), "write: "),
@@ -257,7 +257,7 @@ INCLUDE = "#include <string.h>"
 )  # fmt: skip
 def test_a_check_finds_entropy_of_the_system_with_the_reason(folder, capsys, line, include, reason):
     if "same addresses" in reason and shutil.which("setarch") is None:
-        pytest.skip("there is no setarch, which fixes addresses")
+        pytest.skip("setarch, which fixes addresses, is not installed")
     full = f"    if (length == e->payload_bytes) {{ {line} }}\n"
     compiled(folder, (SIZE, full + SIZE), (INCLUDE, f"{INCLUDE}\n{include}"))
     assert main(["check", "libmine.so"]) == 1

@@ -84,7 +84,7 @@ def test_aqms_are_compared_under_a_library(folder):
         ([], "flows[0].transport: no library is given for `quic`; add --endpoint quic=quinn"),
         (["quic"], "--endpoint quic: write TRANSPORT=LIBRARY, such as quic=quinn"),
         (["quic=quinn", "quic=quinn"], "--endpoint quic=quinn: `quic` is given twice"),
-        (["quic=nginx"], "endpoint[quic]: there is no transport library `nginx`; known: quinn"),
+        (["quic=nginx"], "endpoint[quic]: unknown transport library `nginx`; known: quinn"),
         (["quic=quinn:cc=x"], "endpoint[quic]: cc=x: quinn's congestion controls are cubic"),
         (["quic=quinn@linux"], "endpoint[quic]: quinn has no dialects"),
         (["quic=quinn", "tcp=quinn"], "endpoint[tcp]: no flows have this transport; known: quic"),
@@ -98,6 +98,6 @@ def test_bad_input_ends_in_one_sentence(folder, options, sentence):
     assert sentence in done.stderr and "Traceback" not in done.stderr
 
 
-def test_endpoints_that_are_no_mapping_are_refused(folder):
+def test_endpoints_that_are_not_a_mapping_are_refused(folder):
     with pytest.raises(InputError, match="is not like"):
         sojourn.run("quic.toml", endpoints="quic=quinn")

@@ -109,7 +109,7 @@ def test_doctor_shows_a_third_engine_with_its_remedy(third: Third) -> None:
     assert (check.state, check.found, check.remedy) == ("later", "not built", "sojourn third build")
 
 
-def test_a_third_engine_that_is_no_testbed_runs_all_papers(third: Third) -> None:
+def test_a_third_engine_that_is_not_a_testbed_runs_all_papers(third: Third) -> None:
     assert select([], third) == select([])
 
 
@@ -176,7 +176,7 @@ def test_another_word_for_an_argument_is_refused_with_the_right_one(old: str, ne
             call()
 
 
-def test_a_misspelt_argument_of_run_is_no_engine_option() -> None:
+def test_a_misspelt_argument_of_run_is_not_an_engine_option() -> None:
     with pytest.raises(TypeError, match="sedes"):
         sojourn.run("dumbbell-reno", sedes=3)
 

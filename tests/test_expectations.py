@@ -97,7 +97,7 @@ def test_a_baseline_is_read_as_any_other_file(run):
     os.mkfifo(stored)
     pipe = run(text)
     assert (deep.returncode, pipe.returncode) == (2, 2)
-    assert "is no baseline, or damaged" in deep.stderr
+    assert "is not a baseline, or is damaged" in deep.stderr
     assert "is not a regular file" in pipe.stderr
 
 
@@ -106,7 +106,7 @@ def test_a_doubled_target_is_found_against_the_stored_baseline(run):
     text += 'against = "baseline"\nmax_seeds = 12\n'
     missing = run(text)
     assert missing.returncode == 2
-    assert "there is no baseline; store one with" in missing.stderr
+    assert "no baseline is stored; store one with" in missing.stderr
     assert run(text, "--update-baseline").returncode == 0
     assert run(text).returncode == 0
     regressed = HOME.replace('"pie"', '"pie:target=30ms"')
@@ -136,7 +136,7 @@ def test_what_did_not_pass_can_be_chosen_and_a_name_too(run):
     again = run(GOOD + BAD, "--last-failed")
     assert again.stdout.splitlines()[-1] == "1 failed"
     assert run(GOOD + BAD, "-k", "codel").stdout.splitlines()[-1] == "1 passed"
-    assert "-k nothing: is in no name" in run(GOOD + BAD, "-k", "nothing").stderr
+    assert "-k nothing: matches no name" in run(GOOD + BAD, "-k", "nothing").stderr
 
 
 def undecided(run, max_seeds):
@@ -193,9 +193,9 @@ def test_the_commands_that_show_a_failure_name_its_kernel(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / NAME).write_text(HOME + BAD)
     (found,) = expectations.read(NAME, engine="linux", options={"kernel": Path("fixed")})
-    shown, beside = commands(Decision(found, "failed"))
+    shown, engines = commands(Decision(found, "failed"))
     assert shown == f"sojourn run {NAME} --engine linux --kernel fixed --seed 1"
-    assert beside.endswith("--engine sim,linux --kernel fixed")
+    assert engines.endswith("--engine sim,linux --kernel fixed")
 
 
 def test_bisection_skips_what_is_not_decided_and_stops_at_bad_input(run):
@@ -224,11 +224,11 @@ def test_an_expectation_is_decided_on_the_kernel_that_is_named(run):
     ("text", "message"),
     [
         ("", f"{NAME}: has no [[expect]]"),
-        (BAD.replace("p95", "p59"), "expect[0].metric: there is no metric `delay_p59`"),
+        (BAD.replace("p95", "p59"), "expect[0].metric: unknown metric `delay_p59`"),
         (BAD + "max_seeds = 1\n", "expect[0].max_seeds: no interval of 95 %"),
         (BAD + BAD, "is expected twice; remove one"),
         (BAD.replace("delay_p95", "completion_p50"), "has no value in any run"),
-        (BAD + 'for = [{ set = { "links.x.rate" = "1mbit" } }]\n', "there is no link `x`"),
+        (BAD + 'for = [{ set = { "links.x.rate" = "1mbit" } }]\n', "unknown link `x`"),
     ],
 )
 def test_what_means_nothing_is_refused_in_one_line(run, text, message):

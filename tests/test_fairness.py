@@ -62,7 +62,7 @@ def test_the_head_says_the_timer_of_a_kernel_to_which_updates_are_rounded() -> N
     assert "tupdate 15ms, kernel timer 250 Hz</td>" in report
 
 
-def test_pie_beside_madpie_is_a_comparison_of_two_dialects_and_targets() -> None:
+def test_pie_next_to_madpie_is_a_comparison_of_two_dialects_and_targets() -> None:
     found = compare("taildrop", "pie", "madpie")
     (warning,) = unfair(found)
     assert warning.names == ["pie", "madpie"]
@@ -79,7 +79,7 @@ def test_pie_beside_madpie_is_a_comparison_of_two_dialects_and_targets() -> None
     [("taildrop", "codel", "fq_codel", "pie"), ("pie", "pie:target=5ms", "pie@ns2"), ("pie",),
      ("codel", "fq(codel)"), ("pie", "pie@ns2", "madpie")],
 )  # fmt: skip
-def test_what_differs_on_purpose_or_is_another_family_is_no_warning(aqms) -> None:
+def test_what_differs_on_purpose_or_is_another_family_is_not_a_warning(aqms) -> None:
     assert unfair(compare(*aqms)) == []
 
 
@@ -170,7 +170,7 @@ def test_engines_agree_within_a_tenth_or_a_millisecond() -> None:
     assert between(0.0015, 0.001).verdict == "agrees"
 
 
-def test_engines_are_not_called_apart_by_too_few_seeds_to_know_the_noise() -> None:
+def test_engines_are_not_called_different_by_too_few_seeds_to_know_the_noise() -> None:
     unknown = between(0.2, 0.1, half=math.nan)
     assert (unknown.verdict, unknown.agrees) == ("", False)
     assert between(0.1001, 0.1, half=math.nan).verdict == "agrees"
@@ -179,7 +179,7 @@ def test_engines_are_not_called_apart_by_too_few_seeds_to_know_the_noise() -> No
     assert {cell.sign for row in rows for cell in row.cells} == {"", "="}
     beyond = [row.cells[0].note for row in rows if row.cells[0].sign == ""]
     assert beyond and all(note.endswith("too few seeds to know the noise") for note in beyond)
-    assert "apart in" not in sentences(one)[0]
+    assert "differs in" not in sentences(one)[0]
 
 
 def engine_comparison(seeds: int) -> Comparison:

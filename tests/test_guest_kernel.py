@@ -21,13 +21,13 @@ def test_sources_that_are_not_there_are_refused_with_the_line_of_apt(
     monkeypatch.setattr(archives, "FOLDER", tmp_path)
     with pytest.raises(InputError, match=r"apt-get install linux-source-6\.12 .*backports"):
         archives.sources("6.12")
-    with pytest.raises(InputError, match="is no archive of kernel sources"):
+    with pytest.raises(InputError, match="is not an archive of kernel sources"):
         archives.sources(str(tmp_path / "linux.tar.xz"))
 
 
 @pytest.mark.parametrize("text", ["", "latest", "6", "6.12-rc1"])
 def test_a_text_that_names_no_release_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=f"'{text}': is no release of a kernel .* such as 6.12"):
+    with pytest.raises(InputError, match=f"'{text}': is neither a kernel release .* such as 6.12"):
         archives.release_asked(text)
 
 
@@ -169,7 +169,7 @@ def test_a_patch_outside_the_sources_is_refused(text: str, message: str) -> None
         patched.files_of(Path("fix.patch"), text)
 
 
-def test_a_kernel_with_a_patch_is_given_by_its_name_and_is_no_default(
+def test_a_kernel_with_a_patch_is_given_by_its_name_and_is_not_a_default(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -122,7 +122,7 @@ def test_logs_without_a_header_are_known_by_their_columns(tmp_path: Path) -> Non
     assert ghent.down.end_s == 1.5
 
 
-def test_idle_seconds_of_a_5g_log_are_no_capacity(tmp_path: Path) -> None:
+def test_idle_seconds_of_a_5g_log_are_not_capacity(tmp_path: Path) -> None:
     rows = ["13.40.04,D,9000", "13.40.05,I,1", "13.40.06,D,3000", "13.40.06,D,5000"]
     text = "Timestamp,State,DL_bitrate\n" + "".join(f"2019.12.16_{row}\n" for row in rows)
     measured = taken(tmp_path, text)

@@ -120,7 +120,7 @@ def test_a_module_for_another_kernel_is_refused_with_the_kernels_words(
 
 @needs_kernel
 def test_a_module_of_other_sources_or_none_at_all_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no module for the kernel in "):
+    with pytest.raises(InputError, match="no module is built for the kernel in "):
         module.require(tmp_path)
     (tmp_path / module.NAME).write_bytes(b"a module")
     about = {"sources": "others", "sha256": module._digest(b"a module")}

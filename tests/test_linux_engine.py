@@ -182,7 +182,7 @@ def test_nothing_of_a_guest_outlives_its_killed_parent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("help_of_it", "option"), [(b"seccomp=<on/auto/off>", True), (b"", False)])
-def test_a_kernel_that_has_seccomp_is_told_to_use_it(
+def test_a_kernel_that_has_seccomp_is_made_to_use_it(
     tmp_path: Path, help_of_it: bytes, option: bool
 ) -> None:
     program = tmp_path / "linux"
@@ -262,7 +262,7 @@ def test_a_guest_that_hangs_is_ended_with_all_its_programs(monkeypatch: pytest.M
 
 
 @needs_kernel
-def test_a_text_that_is_no_plan_is_refused() -> None:
+def test_a_text_that_is_not_a_plan_is_refused() -> None:
     _fails("no plan", r"in the guest: plan.json")
 
 
@@ -367,7 +367,7 @@ def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
 
 
 @needs_kernel
-def test_requests_of_a_web_user_are_no_packets_of_the_bottleneck() -> None:
+def test_requests_of_a_web_user_do_not_pass_the_bottleneck() -> None:
     app = '{ kind = "web", reading = "100ms", request = "777B" }'
     flows = f'[[flows]]\npath = ["bottleneck"]\nrtt = "20ms"\napp = {app}\n'
     text = TRAFFIC.format(bottleneck="kernel", flows=flows)
@@ -486,7 +486,7 @@ def test_engines_are_known_by_name() -> None:
         kernel.own(Path("/nonexistent"))
 
 
-def test_several_kernels_are_contenders_of_their_own() -> None:
+def test_several_kernels_are_separate_contenders() -> None:
     two = registry.select_variants("sim,linux", {"kernel": Path("6.1,./linux")})
     assert [each.label for each in two] == ["sim", "linux 6.1", "linux ./linux"]
     assert [each.options.get("kernel") for each in two] == [None, Path("6.1"), Path("linux")]
@@ -511,7 +511,7 @@ def test_kernels_are_compared_side_by_side(tmp_path: Path) -> None:
         sojourn.compare(given, "codel", 2, engine="linux", kernel=f"6.1,{tmp_path}/nowhere")
 
 
-def test_a_program_that_is_no_kernel_is_refused_before_it_is_started() -> None:
+def test_a_program_that_is_not_a_kernel_is_refused_before_it_is_started() -> None:
     with pytest.raises(InputError, match="not a User-Mode Linux kernel"):
         kernel.own(Path("/bin/sh"))
 

@@ -346,7 +346,7 @@ app = { kind = "bulk" }
 
 
 @needs_kernel
-def test_what_waits_is_joined_beside_the_packet_record() -> None:
+def test_the_backlog_is_joined_next_to_the_packet_record() -> None:
     given = _core.Scenario.load(JOINED)
     real, own = (sojourn.Result(run).packets for run in (in_guest(given), _core.run(given)))
     # The receiver's free memory determines what is acknowledged together (fact linux-38).

@@ -130,7 +130,7 @@ def test_no_two_seeds_draw_the_same_numbers_in_any_seconds(draw: Draw) -> None:
     assert len(firsts) == 64 * 64 * 2
 
 
-def test_a_second_begins_anew_whatever_was_drawn_before(draw: Draw) -> None:
+def test_a_second_starts_fresh_whatever_was_drawn_before(draw: Draw) -> None:
     first = draw(7, 1, 8)
     draw(7, 2, 640)
     draw(7, 3, 64, for_programs=True)

@@ -52,7 +52,7 @@ def test_too_many_seeds_are_refused_before_any_is_listed() -> None:
 def test_memory_allows_less_than_the_machine_has_or_more() -> None:
     with pytest.raises(sojourn.InputError, match="50MB are allowed"):
         sojourn.run("dumbbell-reno", sets={"flows.0.count": 100_000}, memory="50MB")
-    with pytest.raises(sojourn.InputError, match="--memory 3 apples: is no size"):
+    with pytest.raises(sojourn.InputError, match="--memory 3 apples: is not a size"):
         sojourn.run("dumbbell-reno", memory="3 apples")
     memory.check(load("dumbbell-reno", {"flows.0.count": 100_000_000}), allowed="1000GB")
 
@@ -187,7 +187,7 @@ def test_too_little_address_space_is_said_before_a_library_aborts(
     assert main(["explain", "pie"]) == 0, "it needs none of them"
 
 
-def test_libraries_are_told_to_take_little_address_space_where_it_is_limited(
+def test_libraries_are_set_to_take_little_address_space_where_it_is_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for limit, pool in ((resource.RLIM_INFINITY, None), (2_000_000_000, "system")):

@@ -201,7 +201,7 @@ def test_a_custom_metric_says_its_kind_and_centre(monkeypatch: pytest.MonkeyPatc
     assert shown["share"][0] == "%" and shown["share"][1].startswith("25")
     estimated = {cell["metric"]: cell["centre"] for cell in own.table().to_pylist()}
     assert estimated["own/bottleneck/share"] == "median"
-    with pytest.raises(InputError, match=r"2\.5 is no share"):
+    with pytest.raises(InputError, match=r"2\.5 is not a share"):
         replace(share, function=jain.function)(compared.of("pie")[0])
 
 

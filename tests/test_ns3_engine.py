@@ -127,7 +127,7 @@ def test_debians_ns3_is_known_by_its_version(tmp_path: Path) -> None:
 def test_a_prefix_without_ns3_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NS3_PREFIX", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(InputError, match=f"NS3_PREFIX: there is no ns-3 in {tmp_path}"):
+    with pytest.raises(InputError, match=f"NS3_PREFIX: ns-3 is not in {tmp_path}"):
         runner.build(print)
     assert "NS3_PREFIX" in registry.find("ns3").doctor()[0].note
 
@@ -190,7 +190,7 @@ def test_an_installed_package_asks_for_a_checkout(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_checkout_of_another_version_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no source tree of Sojourn: no ns3"):
+    with pytest.raises(InputError, match="is not a source tree of Sojourn: it lacks ns3"):
         runner.build(print, tmp_path)
     for name in runner._FILES:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -204,14 +204,14 @@ def test_flows_in_both_directions_are_refused() -> None:
         _core.ns3_plan(load("two-way"))
 
 
-def test_a_mended_tcp_is_told_to_the_runner() -> None:
+def test_a_mended_tcp_is_passed_to_the_runner() -> None:
     text = TEXT.format(queue="pi2", cc="cubic", bottleneck="sojourn", ecn="false")
     given = _core.Scenario.load(text + 'tcp = "mended"\n', origin="mended.toml")
     mends = [line for line in _core.ns3_plan(given)[1].splitlines() if line.startswith("mend ")]
     assert mends[:3] == ["mend 0 prr 5000000", "mend 0 threshold 5000000", "mend 0 hystart 5000000"]
 
 
-def test_every_source_tree_is_compiled_in_a_folder_of_its_own(
+def test_every_source_tree_is_compiled_in_its_own_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """CMake refuses a build folder that was created for another tree."""
@@ -512,7 +512,7 @@ tcp = "mended"
 
 
 @needs_runner
-def test_renos_under_fq_codel_may_be_in_step_or_apart_on_both_engines() -> None:
+def test_renos_under_fq_codel_may_be_in_or_out_of_step_on_both_engines() -> None:
     """Fact ns3-10: in step they use 88 % of the link at most, otherwise 92 % or more."""
     used: dict[str, list[float]] = {"sim": [], "ns3": []}
     for engine, found in used.items():

@@ -74,7 +74,7 @@ except Exception as error:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     if shutil.which("cc") is None:
-        pytest.skip("there is no C compiler")
+        pytest.skip("no C compiler is installed")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -78,7 +78,7 @@ def test_the_command_shows_a_metric_of_ones_own(mine, capsys):
         ("mine.py:plain", "decorated with sojourn.metric"),
         ("mine.py:other", "it has worst_change"),
         ("mine.py", "name a function in a file"),
-        ("no.py:metric", "no.py: there is no such file"),
+        ("no.py:metric", "no.py: no such file"),
     ],
 )
 def test_a_metric_that_is_none_is_refused_with_what_would_be_right(mine, wanted, sentence):
@@ -131,15 +131,15 @@ def test_figures_honour_what_the_user_has_set(saved):
     assert drawing.get_figwidth() == pytest.approx(3.5)
 
 
-def test_fourteen_contenders_have_fourteen_colours_that_can_be_told_apart():
+def test_fourteen_contenders_have_fourteen_distinct_colours():
     names = [f"law{i}" for i in range(14)]
     colours = style.colours(names)
     rgb = np.array([mpl.colors.to_rgb(colours[name]) for name in names])
-    apart = np.abs(rgb[:, None] - rgb[None, :]).sum(axis=2) + 9 * np.eye(14)
-    assert apart.min() > 0.2
+    distances = np.abs(rgb[:, None] - rgb[None, :]).sum(axis=2) + 9 * np.eye(14)
+    assert distances.min() > 0.2
 
 
-def test_a_format_or_size_that_there_is_not_is_refused_before_the_work(capsys, tmp_path):
+def test_an_unknown_format_or_size_is_refused_before_the_work(capsys, tmp_path):
     out = ["--out", str(tmp_path / "o")]
     run = ["compare", "dumbbell-reno", "--aqm", "codel", *out, "--format", "svg,gif"]
     assert main(run) == 2

@@ -64,7 +64,7 @@ def test_payload_over_ip_packets_gives_the_largest_goodput_of_kids() -> None:
     assert 10 * 1448 / 1514 < 9.6
 
 
-def test_the_path_rtt_of_kids_has_1_3_ms_beside_base_and_queue() -> None:
+def test_the_path_rtt_of_kids_has_1_3_ms_in_addition_to_base_and_queue() -> None:
     """Fact papers-5."""
     assert pytest.approx(1.3232e-3) == kids.TRANSMISSION_S
 

@@ -118,13 +118,13 @@ def test_pgf_names_the_programs_that_it_needs_and_how_to_install_one(monkeypatch
     with pytest.raises(InputError, match=r"xelatex or pdflatex or lualatex; apt-get install .*pdf"):
         outputs.check_format("pgf")
     monkeypatch.setitem(style.mpl.rcParams, "pgf.texsystem", "lualatex")
-    with pytest.raises(InputError, match=r"there is no lualatex; apt-get install"):
+    with pytest.raises(InputError, match=r"lualatex is missing; apt-get install"):
         outputs.check_format("pgf")
 
 
 @pytest.mark.parametrize("points", [9.0, 14.0])
 @pytest.mark.parametrize(("aqms", "size"), [(1, "page"), (6, "page"), (5, "column")])
-def test_panels_over_time_overlap_neither_each_other_nor_what_stands_beside_them(
+def test_panels_over_time_overlap_neither_each_other_nor_their_neighbours(
     compared, aqms, size, points
 ):
     results = {aqm: compared.of(aqm) for aqm in list(AQMS)[-aqms:]}
@@ -133,8 +133,8 @@ def test_panels_over_time_overlap_neither_each_other_nor_what_stands_beside_them
         drawing.canvas.draw()
         panels = [axes for axes in drawing.axes if axes.get_visible()]
         boxes = [axes.get_tightbbox(for_layout_only=True) for axes in panels]
-        beside = {text.get_text()[:5]: text.get_window_extent() for text in drawing.texts}
-    left, below, title = beside["queue"], beside["time "], beside["Queue"]
+        boxes = {text.get_text()[:5]: text.get_window_extent() for text in drawing.texts}
+    left, below, title = boxes["queue"], boxes["time "], boxes["Queue"]
     for i, box in enumerate(boxes):
         assert left.x1 < box.x0 and below.y1 < box.y0 and box.y1 < title.y0, (i, box)
         assert box.x1 <= drawing.bbox.x1
@@ -152,7 +152,7 @@ def test_a_figure_in_pdf_embeds_truetype_and_no_type_3_font(compared):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="LaTeX is not installed")
 def test_a_figure_in_pgf_is_read_by_latex(compared, tmp_path):
     (tmp_path / "figure.pgf").write_bytes(style.saved(compared.figures()["pareto"], "pgf"))
     packages = r"\usepackage{pgf}\usepackage{lmodern}\usepackage[strings]{underscore}"

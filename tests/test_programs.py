@@ -189,17 +189,17 @@ def test_several_aqms_are_compared_by_the_durations_of_programs(line, tmp_path, 
         ({"server": "true"}, {}, "--client: name a command behind the link"),
         ({"web": "true"}, {}, "--at web: a host is in front of the link"),
         ({"Client": "true"}, {}, "in lower case"),
-        ({"client@soon": "true"}, {}, "`soon` is no time"),
-        ({"client@-1s": "true"}, {}, "is no time"),
+        ({"client@soon": "true"}, {}, "`soon` is not a time"),
+        ({"client@-1s": "true"}, {}, "is not a time"),
         ({"client@1e12s": "true"}, {}, "later than any run ends"),
         ({"client": " "}, {}, "needs a command of the shell"),
         ({"client": "true"}, {"see": ["/no/such/folder"]}, "--see: /no/such/folder: is not there"),
         ({"client": "true"}, {"folders": {"server": "/usr"}}, "--folder server: has no command"),
         ({"client": "true"}, {"folders": {"client": "/etc/passwd"}}, "is not a folder"),
-        ({"client": "true"}, {"environment": {"1A": "b"}}, "--env 1A: is no name"),
+        ({"client": "true"}, {"environment": {"1A": "b"}}, "--env 1A: is not the name"),
     ],
 )
-def test_what_is_no_host_start_folder_or_variable_is_refused(commands, choices, message):
+def test_an_invalid_host_start_folder_or_variable_is_refused(commands, choices, message):
     with pytest.raises(InputError, match=message):
         gather(commands, **choices)
 

@@ -160,10 +160,10 @@ def test_an_application_that_fails_ends_the_run_with_flow_time_and_cause(app, se
         ({"call": Pairs()}, "is not a class"),
         ([Pairs], "give {flows: class}"),
         ({"call": int}, "int has none of the methods"),
-        ({"nobody": Pairs}, "no flows of this name that can have another application"),
+        ({"nobody": Pairs}, "no flows of this name can have another application"),
     ],
 )
-def test_what_is_no_application_or_has_no_flows_is_refused(app, sentence):
+def test_an_invalid_application_or_one_without_flows_is_refused(app, sentence):
     with pytest.raises((InputError, ScenarioError), match=sentence):
         run(apps=app)
 

@@ -189,7 +189,7 @@ def test_flows_that_are_not_there_or_speak_no_tcp_are_refused():
             sojourn.run(scenario(), ccs={name: Reno})
 
 
-def test_what_is_no_class_or_lacks_a_method_is_refused():
+def test_a_control_that_is_not_a_class_or_lacks_a_method_is_refused():
     with pytest.raises(sojourn.InputError, match="not a class"):
         sojourn.run(scenario(), ccs={"bulk": Reno()})
     with pytest.raises(sojourn.InputError, match="no method on_ack"):

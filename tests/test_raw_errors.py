@@ -20,7 +20,7 @@ def test_a_time_zone_that_is_none_changes_nothing(command, monkeypatch, zone):
 
 
 @pytest.mark.parametrize("place", ["named", "here", "folder", "config"])
-def test_a_matplotlibrc_that_is_no_text_is_refused_before_any_run(command, monkeypatch, place):
+def test_a_matplotlibrc_that_is_not_text_is_refused_before_any_run(command, monkeypatch, place):
     folder = command.folder / "settings"
     folder.mkdir()
     file = command.folder / "matplotlibrc" if place == "here" else folder / "matplotlibrc"

@@ -72,7 +72,7 @@ def test_nothing_comes_from_elsewhere(text):
     assert all(found.startswith("#") for found in re.findall(r"url\(([^)]*)\)", text))
 
 
-def test_there_is_no_script_without_the_live_page(text):
+def test_the_report_has_no_script_without_the_live_page(text):
     page = Page(text)
     assert "script" not in page.tags
     assert not re.search(r"\son\w+=", text)

@@ -238,7 +238,7 @@ def test_unknown_papers_and_items_show_the_nearest_and_all_in_order():
     listed = r"there are: codel-act, kids, madpie, pi2, pie;"
     with pytest.raises(InputError, match=rf"did you mean `madpie`\?.* {listed}"):
         select.select(["madpi"])
-    with pytest.raises(InputError, match=rf"reproduce xyz: there is no such paper; {listed}"):
+    with pytest.raises(InputError, match=rf"reproduce xyz: unknown paper; {listed}"):
         select.select(["xyz"])
     with pytest.raises(InputError, match=r"pi2:: pi2 has no such item"):
         select.select(["pi2:"])
@@ -432,7 +432,7 @@ def shallow(given: Scenario) -> Scenario:
     return replace(given, links={"bottleneck": link})
 
 
-def test_a_variant_is_measured_beside_its_item_under_its_own_key(tmp_path, monkeypatch):
+def test_a_variant_is_measured_next_to_its_item_under_its_own_key(tmp_path, monkeypatch):
     paper = Paper("tiny", "", "", "", (small(shallow),))
     monkeypatch.setattr(select, "known", lambda: {"tiny": paper})
     found, _ = reproduce(tmp_path)
@@ -441,7 +441,7 @@ def test_a_variant_is_measured_beside_its_item_under_its_own_key(tmp_path, monke
     assert values["tiny.F1.shallow.taildrop.mean_ms"] < values["tiny.F1.taildrop.mean_ms"]
 
 
-def test_claims_are_judged_by_a_variant_beside_and_not_instead(tmp_path, monkeypatch):
+def test_claims_are_judged_by_a_variant_in_addition_and_not_instead(tmp_path, monkeypatch):
     short = number("tiny-F1-1", "exact", "delay", "taildrop.mean_ms", 60.0, "ms")
     paper = Paper("tiny", "", "", "", (small(shallow),), (short,))
     monkeypatch.setattr(select, "known", lambda: {"tiny": paper})
@@ -463,6 +463,6 @@ def test_a_variant_that_changes_nothing_costs_no_run(tmp_path, monkeypatch):
     assert found.tally.made == 1
 
 
-def test_runs_on_a_kernel_have_files_of_their_own(tmp_path: Path) -> None:
+def test_runs_on_a_kernel_have_their_own_files(tmp_path: Path) -> None:
     store, given = Store(tmp_path), load(scenario("codel"), [])
     assert len({store.path(given, engine=name) for name in ("", "a kernel", "another")}) == 3

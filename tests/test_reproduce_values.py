@@ -165,7 +165,7 @@ def test_an_order_is_the_mean_margin_over_the_seeds() -> None:
     assert judge(claim, {"v": 3.0}, []).verdict == "holds"
 
 
-def test_a_quotient_by_zero_is_no_value_and_a_claim_without_parts_neither() -> None:
+def test_neither_a_quotient_by_zero_nor_a_claim_without_parts_has_a_value() -> None:
     claim = order("x-F1-1", "", more(ratio("a", "zero"), 0))
     assert judge(claim, VALUES, []).verdict == "no value"
     assert judge(Claim("x-F1-1", "exact", "", ()), {}, []).verdict == "no value"
@@ -314,7 +314,7 @@ def made(*tags_and_verdicts: tuple[str, str]) -> Any:
     return MeasuredPaper(Paper("x", "", "", "", (item.item,)), [item])
 
 
-def test_scores_count_numbers_and_orders_apart_and_leave_out_what_is_not_covered() -> None:
+def test_scores_count_numbers_and_orders_separately_and_omit_what_is_not_covered() -> None:
     paper = made(
         ("exact", "match"), ("approx", "near"), ("exact", "differs"), ("order", "holds"),
         ("order", "weak"), ("order", "fails"), ("exact", "not covered"), ("order", "not covered"),
@@ -368,7 +368,9 @@ def test_an_order_shows_both_sides_with_their_names_and_unit() -> None:
         ("no sign", len, len, ("the first", "the second")),
     ],
 )
-def test_sides_are_called_by_what_tells_them_apart(label: str, a: Any, b: Any, names: Any) -> None:
+def test_sides_are_called_by_what_distinguishes_them(
+    label: str, a: Any, b: Any, names: Any
+) -> None:
     assert side_names(label, a, b) == names
 
 
@@ -381,22 +383,22 @@ def test_the_end_of_a_key_is_its_unit(key: str, unit: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "differs", "told"),
+    ("tag", "differs", "reason"),
     [
         ("exact", "{k.mean_ms:.0f} ms", "20 ms"),
         ("exact", "{k.mean_ms:.0f} ± {± k.mean_ms:.0f} ms", "12 ± 25 ms"),
         ("order", "{k.mean_ms:.0f} ms", "12 ms"),
     ],
 )
-def test_a_reason_gives_what_stands_beside_it(tag: Any, differs: str, told: str) -> None:
+def test_a_reason_states_both_values(tag: Any, differs: str, reason: str) -> None:
     """20 ms are of both seeds pooled; 10 and 14 ms of one each, t(0.975, 1) is 12.7."""
     paper = made((tag, "fails"))
     (claim,) = paper.judged()
     one = replace(claim, claim=replace(claim.claim, differs=differs))
-    assert paper.reason(one) == told
+    assert paper.reason(one) == reason
 
 
-def test_every_cell_of_a_table_has_the_published_value_beside_the_measured_one() -> None:
+def test_every_cell_of_a_table_has_the_published_value_next_to_the_measured_one() -> None:
     claim = number("x-F1-1", "exact", "mean", "k.mean_ms", 19.0, "ms")
     plan: Any = SimpleNamespace(seeds=1)
     values = {"k.mean_ms": 20.0, "k.p99_ms": 30.0}

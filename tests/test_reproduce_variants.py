@@ -88,7 +88,7 @@ def test_a_custom_law_takes_the_place_of_the_papers_aqm(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sets": {"links.bottleneck.rat": "1mbit"}}, "case taildrop: .*there is no key `rat`"),
+        ({"sets": {"links.bottleneck.rat": "1mbit"}}, "case taildrop: .*unknown key `rat`"),
         ({"sets": {"links.bottleneck.queue.target": "5ms"}}, "case taildrop: .*no parameter"),
         ({"sets": {"links.bottleneck.queue.target": "x"}, "cases": "codel"}, "case codel: .*`x`"),
         ({"sets": {"seed": 2}}, "use --seeds"),

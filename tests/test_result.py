@@ -85,7 +85,7 @@ def test_quantiles_of_the_table_are_those_of_the_summary(key):
         assert found.quantile_s(q) == pytest.approx(run.summary[f"{key}_{name}"], rel=1e-12)
 
 
-def test_drops_have_distributions_of_their_own():
+def test_drops_have_their_own_distributions():
     run = sojourn.run("dumbbell-reno", sets={**SHORT, "links.bottleneck.queue": "codel"})
     rows = run.drop_delays.to_pylist()
     assert {(r["queue"], r["stage"], r["cause"]) for r in rows} == {
@@ -175,7 +175,7 @@ def test_a_table_without_rows_has_its_columns(tmp_path):
         assert one.signals_with("drop_prob").num_rows == 0
 
 
-def test_a_folder_without_manifest_is_no_result(tmp_path):
+def test_a_folder_without_manifest_is_not_a_result(tmp_path):
     with pytest.raises(InputError, match="no manifest"):
         Result.open(tmp_path)
 

@@ -164,7 +164,7 @@ def test_every_drop_and_mark_has_its_reason_and_the_state_before_it(tmp_path: Pa
 
 
 @needs_spaces
-def test_both_ways_are_configured_apart(tmp_path: Path) -> None:
+def test_both_ways_are_configured_separately(tmp_path: Path) -> None:
     ended = flood(
         tmp_path, 5e5, router.Direction(delay="1ms"),
         reverse=router.Direction(aqm="fq_codel", rate="3mbit", delay="2ms"),

@@ -38,8 +38,8 @@ SEARCH = {
         ({"worst": "unfairness"}, "classes: are missing"),
         ({"worst": "starvation", "classes": "bulk"}, "compares at least two"),
         ({"words": []}, "words: are missing"),
-        ({"against": ["pye"]}, "there is no AQM `pye`"),
-        ({"bounds": []}, "there is no key `bounds`"),
+        ({"against": ["pye"]}, "unknown AQM `pye`"),
+        ({"bounds": []}, "unknown key `bounds`"),
         ({"name": "../elsewhere"}, "name: must be a text that can name a file"),
         ({"seeds": 10**9}, "seeds: 1,000,000,000 are more than the 1,000,000 that a search takes"),
     ],
@@ -93,7 +93,7 @@ def test_a_finding_is_clear_under_seeds_that_its_search_has_not_seen(name):
 
 def test_the_table_of_findings_has_their_figures():
     page = findings_table.PAGE.read_text()
-    assert page == findings_table.written_anew(page), "`make attacks` writes it"
+    assert page == findings_table.rewritten(page), "`make attacks` writes it"
     assert all(f"(../results/attacks/{name}.toml)" in page for name in FINDINGS)
 
 

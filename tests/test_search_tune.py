@@ -48,8 +48,8 @@ def test_a_goal_is_read_with_the_units_of_scenarios():
     ("more", "message"),
     [
         ({"goal": "delay_p95"}, "names no aim; write it as"),
-        ({"goal": "minimise delay_p95 subject to utilisation"}, "is no condition such as"),
-        ({"goal": "minimise delay_p95 subject to delay_p99 <= 4 parsecs"}, "is no condition"),
+        ({"goal": "minimise delay_p95 subject to utilisation"}, "is not a condition such as"),
+        ({"goal": "minimise delay_p95 subject to delay_p99 <= 4 parsecs"}, "is not a condition"),
         ({"goal": "minimise a and minimise b and minimise c"}, "has 3 aims"),
         ({"parameters": [{"name": "tagret", "values": [1, 2]}]}, "did you mean `target`"),
         ({"parameters": [{"name": "target", "values": ["5ms"]}]}, "nothing to choose from"),
@@ -57,7 +57,7 @@ def test_a_goal_is_read_with_the_units_of_scenarios():
         ({"held_out": SEARCH["scenarios"]}, "the search has seen it"),
         ({"scenarios": ["dumbell-reno"]}, "did you mean `dumbbell-reno`"),
         ({"seeds": 1}, "needs at least 2"),
-        ({"aqm": "codle"}, "there is no AQM"),
+        ({"aqm": "codle"}, "unknown AQM `codle`"),
         ({"trails": 3}, "did you mean `trials`"),
     ],
 )

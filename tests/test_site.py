@@ -30,7 +30,7 @@ def site_folder():
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))
-def test_a_shipped_scenario_written_anew_has_the_same_tables(name: str) -> None:
+def test_a_rewritten_shipped_scenario_has_the_same_tables(name: str) -> None:
     document = tomllib.loads(shipped()[name].read_text())
     assert tomllib.loads(document_toml(document)) == document
 

@@ -114,7 +114,7 @@ def test_tc_has_pi2_as_dualpi2_in_hertz():
         (("red", 0.1, 0.01), "give pie or pi2"),
         (("codel", 0.1, 0.01), "has no fluid model"),
         (("pie", -0.1, 0.01), "longest_rtt_s: -0.1 is refused"),
-        (("pie", 0.1, 2.0), "least_drop_prob: 2 is no probability"),
+        (("pie", 0.1, 2.0), "least_drop_prob: 2 is not a probability"),
         (("pie", 0.1, 0.01, 99.0), "give 1 to 85 degrees"),
         (("pi2@linux", 0.1, 0.3), "0.25 at most"),
     ],

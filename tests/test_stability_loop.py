@@ -215,7 +215,7 @@ def test_points_without_equilibrium_are_nan_with_a_reason():
         (lambda: analyse("pie", 0.1, 0, 5), "rate_bps: 0 is refused; it must be positive"),
         (lambda: analyse("pie", 0.1, 1e7, 0), "flows: 0 is refused; it must be positive"),
         (lambda: analyse("pie", 0.1, 1e7, float("nan")), "flows: nan is refused"),
-        (lambda: analyse("pie", 0.1, 1e7, []), "flows: there is no value"),
+        (lambda: analyse("pie", 0.1, 1e7, []), "flows: is empty"),
         (lambda: analyse("pie", 0.1, 1e7, 100), "a drop probability of 2.18, above 1"),
         (
             lambda: analyse("pi2@linux", 0.1, 1e7, 60),
@@ -232,7 +232,7 @@ def test_points_without_equilibrium_are_nan_with_a_reason():
         (lambda: analyse("pie", [0.1, 0.2], 1e7, [5, 6, 7]), "do not broadcast"),
         (lambda: analyse("pie", 0.1, 1e7, 5, variant="x"), "known: exact, continuous"),
         (lambda: loop("pie", 0.1, 1e7, [5, 100]), "above 1"),
-        (lambda: loop_at(0.1, 1.5, 0.1, 1, 0.03), "1.5 is no probability"),
+        (lambda: loop_at(0.1, 1.5, 0.1, 1, 0.03), "1.5 is not a probability"),
         (lambda: loop_at(0.1, 0.5, 0.0, 1, 0.03), "alpha_hz: 0 is refused"),
     ],
 )

@@ -81,7 +81,7 @@ def test_the_same_seed_gives_the_same_observation(observed):
         assert one.observation.variation == other.observation.variation
 
 
-def test_scalable_flows_are_simulated_beside_the_others():
+def test_scalable_flows_are_simulated_next_to_the_others():
     made = make_map("dualpi2", [0.03], [20e6], [4], scalable_flows=3.0)
     words = json.loads(made.point(0.03, 4).scenario().resolved_json())
     classic, scalable = words["flows"]

@@ -124,7 +124,7 @@ def test_seeds_in_one_bin_have_an_interval_as_wide_as_the_bin_allows():
     assert 0.0 < found.p_value < 1e-6
 
 
-def test_one_pair_is_no_test():
+def test_one_pair_is_not_a_test():
     assert math.isnan(paired([2.0], [1.0]).p_value)
 
 

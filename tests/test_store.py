@@ -190,7 +190,7 @@ def test_the_entry_of_another_run_is_not_taken_for_this_one(tmp_path, made):
     assert len(made) == 3 and len(said) == 1
 
 
-def test_a_table_in_an_entry_that_is_no_parquet_is_refused_once_and_then_made_again(tmp_path):
+def test_a_table_in_an_entry_that_is_not_parquet_is_refused_once_and_then_made_again(tmp_path):
     said: list[str] = []
     store = Store(tmp_path, said.append)
     compare(["pie"], 1, store)

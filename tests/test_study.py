@@ -145,7 +145,7 @@ def test_a_bad_study_is_refused_with_place_and_remedy(axes, more, parts):
 
 
 def test_a_word_that_the_scenario_does_not_have_is_refused_with_its_point():
-    with pytest.raises(InputError, match=r"point 0 \(n 1\).*no key `cuont`"):
+    with pytest.raises(InputError, match=r"point 0 \(n 1\).*unknown key `cuont`"):
         plan_study(study({"name": "n", "key": "flows.bulk.cuont", "values": [1]}), pilots=0)
 
 

@@ -55,8 +55,8 @@ def test_json_has_every_script_and_the_counts_of_those_chosen(folder, capsys):
     [
         ("tcp", "name their --scripts DIR"),
         ("codel --scripts .", "go with `sojourn check tcp`"),
-        ("tcp --scripts nowhere", "there is no folder nowhere"),
-        ("tcp --scripts {folder}/below/none", "there is no folder"),
+        ("tcp --scripts nowhere", "no such folder nowhere"),
+        ("tcp --scripts {folder}/below/none", "no such folder"),
         ("tcp --scripts {folder} --only zzz", "none of 3 scripts is called zzz"),
     ],
 )
@@ -65,7 +65,7 @@ def test_what_is_wrong_with_the_words_is_one_sentence(folder, capsys, words, sen
     assert sentence in capsys.readouterr().err
 
 
-def test_a_script_that_is_no_text_does_not_keep_the_others_from_running(folder, capsys):
+def test_a_script_that_is_not_text_does_not_keep_the_others_from_running(folder, capsys):
     (folder / "binary.pkt").write_bytes(b"\xff\xfe bad\n")
     assert main(["check", "tcp", "--scripts", str(folder), "--only", "[bh]*"]) == 1
     shown = capsys.readouterr().out

@@ -139,7 +139,7 @@ def test_a_claim_is_as_good_as_its_worst_part():
     assert judge(numbers, {"a": 1.2}, []).verdict == "near"
 
 
-def test_a_value_that_was_not_measured_is_no_value():
+def test_a_value_that_was_not_measured_is_not_a_value():
     claim = order("x-F1-1", "", more("missing", 0.0))
     assert judge(claim, {}, seeds(1.0, 1.0)).verdict == "no value"
 

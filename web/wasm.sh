@@ -31,7 +31,7 @@ else
         "\`rustup target add $target\` rustup's" >&2
     exit 3
 fi
-# Places of this machine are no part of the result: two machines with one compiler give one file.
+# Places of this machine are not part of the result: two machines with one compiler give one file.
 unit=$(printf '\037')
 remap() { flags="$flags${flags:+$unit}--remap-path-prefix=$(realpath "$1")=$2"; }
 flags=${flavor:-}

@@ -2,7 +2,7 @@
 
     python docs/site/stage.py FOLDER
 
-Links are rewritten on the way: to where a page has gone, and for a file that is no page to a page
+Links are rewritten on the way: to where a page has gone, and for a file that is not a page to one
 that shows it. A console block that calls `sojourn live` gets a link that opens the same there, of a
 scenario that the page itself shows, too.
 """
@@ -85,10 +85,10 @@ def _rewritten(page: Path, shown: set[Path]) -> str:
         own |= live_links.own_scenario(fence.group())
         parts.append(live_links.after(fence.group(), depth, own))
         end = fence.end()
-    return "".join([*parts, _links(text[end:], page, shown), _below(page), _beside(page)])
+    return "".join([*parts, _links(text[end:], page, shown), _below(page), _elsewhere(page)])
 
 
-def _beside(page: Path) -> str:
+def _elsewhere(page: Path) -> str:
     """A link from a page to a part that is built elsewhere, if it exists."""
     made = {
         DOCS / "results" / "atlas.md": (

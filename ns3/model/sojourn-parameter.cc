@@ -157,7 +157,7 @@ class SizeChecker : public AttributeChecker
             return;
         }
         const std::string shown = number.empty() ? "100" : number;
-        std::cerr << "Sojourn: `" << text << "` is no size of a queue"
+        std::cerr << "Sojourn: `" << text << "` is not a size of a queue"
                   << (unit.empty() && !number.empty() ? ", because it has no unit" : "")
                   << "; write `" << shown << "p` for packets, or `" << shown << "B` for bytes"
                   << std::endl;

@@ -78,7 +78,7 @@ class StationRates : public ConstantRateWifiManager
         if (found == rates.end())
         {
             NS_FATAL_ERROR("a frame goes to " << station->m_state->m_address
-                                              << ", which is no station of the cell");
+                                              << ", which is not a station of the cell");
         }
         WifiTxVector vector;
         vector.SetMode(found->second);

@@ -180,7 +180,7 @@ Read(const std::string& path)
         }
         if (found == INSTRUCTIONS.end() || words.fail())
         {
-            NS_FATAL_ERROR(path << ":" << number << ": `" << line << "` is no instruction");
+            NS_FATAL_ERROR(path << ":" << number << ": `" << line << "` is not an instruction");
         }
     }
     return run;

@@ -204,7 +204,7 @@ Holding(const std::string& control)
     {
         return CreateObject<NoCredit<TcpNewReno>>();
     }
-    NS_FATAL_ERROR("there is no " << control << " that holds its threshold");
+    NS_FATAL_ERROR(control << " cannot hold its threshold");
 }
 
 /// @return whether a group needs a corrected part

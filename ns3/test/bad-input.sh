@@ -24,9 +24,9 @@ refuses 'did you mean `target`' --aqm=pi2:targt=15ms
 refuses 'a time needs a unit: `15ms` or `15s`' --aqm=pi2:target=15
 refuses 'did you mean `rfc8033`' --aqm=pie@rfc8O33
 refuses '`limit` is set twice' --aqm=pi2:limit=100p
-refuses '`200` is no size of a queue, because it has no unit; write `200p` for packets' \
+refuses '`200` is not a size of a queue, because it has no unit; write `200p` for packets' \
     --maxSize=200
-refuses '`200 packets` is no size of a queue; write `200p` for packets, or `200B`' \
+refuses '`200 packets` is not a size of a queue; write `200p` for packets, or `200B`' \
     --disc=ns3::SojournPi2QueueDisc '--ns3::SojournPi2QueueDisc::MaxSize=200 packets'
 refuses 'There is no queue disc `ns3::SojournPi3QueueDisc`' --disc=ns3::SojournPi3QueueDisc
 refuses '`0ns` must be positive (target' \

@@ -53,7 +53,7 @@ class Trace
             const uint32_t flow = flows[i % flows.size()];
             m_disc->Enqueue(Create<SojournTestItem>(++m_offered, flow, bytes, 0));
         }
-        m_fact.Equal(m_dropped == dropped, true, Told("dropped", m_dropped));
+        m_fact.Equal(m_dropped == dropped, true, Listed("dropped", m_dropped));
     }
 
     /// Takes packets. @param left those that must leave @param waited how long each has waited
@@ -70,7 +70,7 @@ class Trace
                 m_fact.Equal(Simulator::Now() - item->GetTimeStamp(), waited, "waited");
             }
         }
-        m_fact.Equal(found == left, true, Told("left", found));
+        m_fact.Equal(found == left, true, Listed("left", found));
         m_fact.Equal(m_dropped.size(), std::size_t{0}, "nothing is dropped");
     }
 
@@ -82,7 +82,7 @@ class Trace
     }
 
   private:
-    static std::string Told(const std::string& what, const Numbers& numbers)
+    static std::string Listed(const std::string& what, const Numbers& numbers)
     {
         std::string text = what;
         for (uint32_t number : numbers)

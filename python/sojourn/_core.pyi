@@ -279,7 +279,7 @@ class Scenario:
                 its name and digest in manifests.
 
         Raises:
-            ScenarioError: there is no such library, or it has no such setting.
+            ScenarioError: the library or a setting is unknown.
         """
     @property
     def endpoint_sources(self) -> list[str]:
@@ -332,7 +332,7 @@ class Table:
         """The table of a run that does not record it: its columns, without rows.
 
         Raises:
-            KeyError: there is no such table.
+            KeyError: the table is unknown.
         """
 
     @staticmethod
@@ -340,8 +340,8 @@ class Table:
         """The table from the content of a Parquet file.
 
         Raises:
-            KeyError: there is no such table.
-            ValueError: this is no Parquet file, or its columns are not those of the table.
+            KeyError: the table is unknown.
+            ValueError: this is not a Parquet file, or its columns are not those of the table.
         """
 
     def columns(self, first: int = 0, count: int | None = None) -> dict[str, list[Any]]:
@@ -457,7 +457,7 @@ def linux_host(folder: str, place: str) -> None:
     ``/run`` for this process and its children alone.
 
     Raises:
-        ValueError: there is no such place.
+        ValueError: the place is unknown.
     """
 
 def linux_collect(
@@ -490,7 +490,7 @@ def router_plan(words: str, laws: list[CustomLaw] = ..., scenario: Scenario | No
         ScenarioError: with the option, or the place in the scenario.
     """
 
-def router_run(plan: str, told: str, control: str, out: str) -> None:
+def router_run(plan: str, status: str, control: str, out: str) -> None:
     """Route until the other end of the pipe `control` is closed; JSON lines go to the other pipe.
 
     Results go to the folder `out` unless it is empty.
@@ -520,7 +520,7 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
     """Run `first`, and replay the arrivals at `link` under the AQMs of both scenarios there.
 
     Raises:
-        ScenarioError: there is no such link, or an AQM cannot be built.
+        ScenarioError: the link is unknown, or an AQM cannot be built.
         Cancelled: `cancel` was used.
     """
 
@@ -647,7 +647,7 @@ def examine_endpoint(
         every rule: whether it held or None if it does not apply, and how it was tested or broken.
 
     Raises:
-        ScenarioError: there is no such library, or it has no such setting.
+        ScenarioError: the library or a setting is unknown.
     """
 
 def try_endpoint(opened: str, name: str, source: str) -> None:

@@ -25,8 +25,8 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
             calls the transport.
 
     Raises:
-        InputError: it is no mapping of texts, or loading a library ends the process.
-        ScenarioError: there is no such library, or it has no such setting.
+        InputError: it is not a mapping of texts, or loading a library ends the process.
+        ScenarioError: the library or a setting is unknown.
     """
     if endpoints is None:
         return scenario

@@ -39,7 +39,7 @@ def content(path: Path, what: str = "file") -> bytes:
         with os.fdopen(descriptor, "rb") as file:
             return all_of(file, what, shown(path))
     except FileNotFoundError:
-        raise InputError(f"{shown(path)}: there is no such file") from None
+        raise InputError(f"{shown(path)}: no such file") from None
     except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read ({error.strerror})") from None
 

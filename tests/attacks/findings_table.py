@@ -17,7 +17,7 @@ def findings() -> dict[str, dict[str, Any]]:
     return {path.name.partition(".")[0]: json.loads(path.read_text()) for path in paths}
 
 
-def written_anew(page: str) -> str:
+def rewritten(page: str) -> str:
     """The page with the judged figures of all findings in their rows."""
     return "\n".join(_lines(page, findings()))
 

@@ -27,7 +27,7 @@ def main() -> None:
         facts = before | measured(path, before)
         files.write(path.with_suffix(".finding.json"), json.dumps(facts, indent=1) + "\n")
     page = findings_table.PAGE
-    files.write(page, findings_table.written_anew(page.read_text()))
+    files.write(page, findings_table.rewritten(page.read_text()))
 
 
 def measured(scenario: Path, facts: dict[str, Any]) -> dict[str, Any]:

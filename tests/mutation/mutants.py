@@ -30,11 +30,11 @@ TARGET = REPOSITORY / "target" / "mutation"
 
 # The tests of a crate, as cargo names them. Links and measures have no simulations of their own, so
 # the simulator's tests against arithmetic by hand also apply to them.
-WORLDS = "sim --test worlds"
+SIMULATIONS = "sim --test simulations"
 TESTS = {
     "aqm": ["aqm --lib --tests"],
-    "link": ["link --lib", "measure --lib", WORLDS],
-    "measure": ["link --lib", "measure --lib", WORLDS],
+    "link": ["link --lib", "measure --lib", SIMULATIONS],
+    "measure": ["link --lib", "measure --lib", SIMULATIONS],
     "sim": ["sim --lib --tests"],
     "scenario": ["scenario --lib --tests"],
 }

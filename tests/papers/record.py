@@ -145,16 +145,16 @@ def entry(claim: Claim) -> str:
     sides = ", ".join(f"{one['name']} {number(one['value'])} {one['unit']}".strip() for one in
                       worst["sides"])  # fmt: skip
     margin = f"margin {number(worst['measured'])} {worst['unit']}".strip()
-    told = (
+    shown = (
         f"{number(worst['measured'])} / {worst['published']} {worst['unit']}".strip()
         if worst["published"]
         else f"{worst['label']}: {sides or margin}"
     )
     if len(claim["parts"]) > 1:
         good = sum(part["verdict"] in GOOD for part in claim["parts"])
-        told += f" ({good} of {len(claim['parts'])} parts hold or match)"
+        shown += f" ({good} of {len(claim['parts'])} parts hold or match)"
     because = f" {claim['differs'][:1].upper()}{claim['differs'][1:]}" if claim["differs"] else ""
-    return f"- **{claim['id']}** ({claim['verdict']}) {claim['what']}. {told}.{because}"
+    return f"- **{claim['id']}** ({claim['verdict']}) {claim['what']}. {shown}.{because}"
 
 
 def number(value: float | None) -> str:

@@ -27,7 +27,10 @@ from storm.diary import Diary, Met
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "target" / "storm" / "storm"
-RUST, PYTHON = ("mutants", "worlds", "long"), ("kills", "power", "damage", "limits", "surroundings")
+RUST, PYTHON = (
+    ("mutants", "scenarios", "long"),
+    ("kills", "power", "damage", "limits", "surroundings"),
+)
 # By kind: inputs of a child, and bytes of memory.
 PIECE = dict.fromkeys(RUST, 10_000) | dict.fromkeys(PYTHON, 20)
 MEMORY_BYTES = dict.fromkeys(RUST, 1 << 30) | dict.fromkeys(PYTHON, 8 << 30)

@@ -75,7 +75,7 @@ SURROUNDINGS = {
     "German": Surrounding(sets=(("LC_ALL", "de_DE.UTF-8"),)),
     "ASCII": Surrounding(sets=(("PYTHONIOENCODING", "ascii"),)),
     "no HOME": Surrounding(sets=(("HOME", None), ("SOJOURN_CACHE", None))),
-    "HOME is no folder": Surrounding(sets=(("HOME", "/dev/null"), ("SOJOURN_CACHE", None))),
+    "HOME is not a folder": Surrounding(sets=(("HOME", "/dev/null"), ("SOJOURN_CACHE", None))),
     "no user": Surrounding("exec unshare --user --map-user=12345 {}",
                            sets=(("HOME", None), ("SOJOURN_CACHE", None)), may_refuse=True),
     "no store": Surrounding(sets=(("SOJOURN_CACHE", "/dev/null/cache"),)),
@@ -90,8 +90,9 @@ SURROUNDINGS = {
 # They need the user's cache: the guest kernel, ns-3's runner, the runs of a paper; doctor says that
 # it is missing.
 NEEDS_CACHE = {
-    ("agree", "no HOME"), ("agree", "HOME is no folder"), ("ns3", "HOME is no folder"),
-    ("reproduce", "HOME is no folder"), ("reproduce", "no store"), ("doctor", "HOME is no folder"),
+    ("agree", "no HOME"), ("agree", "HOME is not a folder"), ("ns3", "HOME is not a folder"),
+    ("reproduce", "HOME is not a folder"), ("reproduce", "no store"),
+    ("doctor", "HOME is not a folder"),
 }  # fmt: skip
 CASES = [(name, around) for name in COMMANDS for around in SURROUNDINGS]
 INPUTS = len(CASES)

@@ -96,8 +96,8 @@ def _counts(found: Mapping[str, Sequence[Values]]) -> str:
         agree = [0, 0]
         for ours, *theirs in found.values():
             for which, other in enumerate(theirs):
-                apart = abs(ours[each.metric] - other[each.metric])
-                agree[which] += apart <= max(0.1 * other[each.metric], each.least)
+                difference = abs(ours[each.metric] - other[each.metric])
+                agree[which] += difference <= max(0.1 * other[each.metric], each.least)
         words.append(f"{each.title.split(' [')[0]} {agree[0]}, mended {agree[1]}")
     return f"\nOf {len(found)} agree as it is, and mended: {'; '.join(words)}.\n"
 

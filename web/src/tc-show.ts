@@ -234,7 +234,7 @@ export function isTcShow(text: string): boolean {
   return /^\s*qdisc \S+ \S+/.test(text);
 }
 
-/** The first discipline that is an AQM of ours. Throws an error message if there is no such
+/** The first discipline that is an AQM of ours. Throws an error message without such a
  * discipline. */
 export function readTcShow(text: string): ShownQdisc {
   const lines = text.split("\n").filter(isTcShow);

@@ -26,8 +26,8 @@ function linesOf(lines: string[], place: TablePlace): [number, number] | null {
   return begin >= 0 ? [begin, lines.length] : null;
 }
 
-/** The text with a key of a table set to a value, which is written as TOML; null if there is no
- *  such table under its own header. */
+/** The text with a key of a table set to a value, which is written as TOML; null without
+ *  such a table under its own header. */
 export function setKey(text: string, place: TablePlace, key: string, value: string): string | null {
   const lines = text.split("\n");
   const range = linesOf(lines, place);

@@ -85,7 +85,7 @@ test("every preset of the page is a legal scenario", async () => {
   const url = `data:text/javascript,${encodeURIComponent(out.outputFiles[0].text)}`;
   const { PRESETS } = await import(url);
   for (const { name, kind, text } of PRESETS) {
-    if (kind === "scenario") assert.ok(names.has(name), `${name} is no shipped scenario`);
+    if (kind === "scenario") assert.ok(names.has(name), `${name} is not a shipped scenario`);
     const files = { "cellular.down": "10\n20\n", "cellular.up": "10\n20\n" };
     const answer = call({ call: "check", text, files });
     assert.equal(answer.error, undefined, name);

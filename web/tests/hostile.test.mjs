@@ -17,7 +17,7 @@ import { FLAGS, root } from "./support.mjs";
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const command = process.env.SOJOURN ?? join(root, ".venv/bin/sojourn");
 const missing = [executablePath, command].find((path) => !existsSync(path));
-const skip = missing ? `there is no ${missing}` : false;
+const skip = missing ? `${missing} is missing` : false;
 
 const RAN = "document.documentElement.dataset.ran = 1";
 const HOSTILE = `</SCRIPT><script>${RAN}</script>"'><img src=x onerror="${RAN}"><!--<script>`;

@@ -9,7 +9,7 @@ import test from "node:test";
 import { root, simulator } from "./support.mjs";
 
 const python = process.env.PYTHON ?? join(root, ".venv/bin/python");
-const skip = existsSync(python) ? false : `there is no ${python}`;
+const skip = existsSync(python) ? false : `${python} is missing`;
 
 const RUNS = `
 import json, sojourn

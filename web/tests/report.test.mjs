@@ -16,7 +16,7 @@ import { FLAGS, root, violations } from "./support.mjs";
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const command = process.env.SOJOURN ?? join(root, ".venv/bin/sojourn");
 const missing = [executablePath, command].find((path) => !existsSync(path));
-const skip = missing ? `there is no ${missing}` : false;
+const skip = missing ? `${missing} is missing` : false;
 
 let folder;
 let browser;

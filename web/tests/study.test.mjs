@@ -17,7 +17,7 @@ const command = process.env.SOJOURN ?? join(root, ".venv/bin/sojourn");
 const python = process.env.PYTHON ?? join(root, ".venv/bin/python");
 const missing = [executablePath, command, python].find((path) => !existsSync(path));
 const skip = missing
-  ? `there is no ${missing}`
+  ? `${missing} is missing`
   : spawnSync(python, ["-c", "import altair, vl_convert"]).status !== 0 && "no sojourn[pages]";
 
 const STUDY = `

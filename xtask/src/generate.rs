@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_is_told_with_the_command_that_repairs_it() {
+    fn drift_is_reported_with_the_command_that_repairs_it() {
         let nowhere = Path::new("no-such-folder");
         let complaints = check(nowhere).unwrap_err();
         assert!(complaints.contains("schema/scenario.schema.json differs"), "{complaints}");

@@ -92,12 +92,13 @@ pub fn of_tcp() -> (String, String) {
 
 /// A preset compared with the nearest stack, rule by rule.
 fn differing(preset: &Profile, stacks: &[Profile]) -> Vec<Vec<String>> {
-    let beside = |stack: &Profile| {
+    let differences = |stack: &Profile| {
         let rules = RULES.iter().map(|rule| (rule.name, (rule.of)(stack), (rule.of)(preset)));
         rules.filter(|(_, theirs, own)| theirs != own).collect::<Vec<_>>()
     };
-    let nearest = stacks.iter().min_by_key(|stack| beside(stack).len()).expect("there are stacks");
-    let mut rows: Vec<Vec<String>> = beside(nearest)
+    let nearest =
+        stacks.iter().min_by_key(|stack| differences(stack).len()).expect("there are stacks");
+    let mut rows: Vec<Vec<String>> = differences(nearest)
         .into_iter()
         .map(|(rule, theirs, own)| vec![String::new(), String::new(), rule.to_owned(), theirs, own])
         .collect();

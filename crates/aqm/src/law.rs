@@ -271,7 +271,7 @@ pub trait Aqm: Send {
         let _ = now;
     }
 
-    /// Whether all hooks are no-ops, so that a discipline need not call them.
+    /// Whether every hook is a no-op, so that a discipline need not call them.
     fn is_inert(&self) -> bool {
         false
     }

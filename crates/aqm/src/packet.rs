@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn where_hosts_are_not_known_every_flow_has_hosts_of_its_own() {
+    fn where_hosts_are_not_known_every_flow_has_its_own_hosts() {
         let packet = Numbered::new(1, 7, 1000);
         assert_eq!([packet.src_host(), packet.dst_host()], [7, 7]);
     }

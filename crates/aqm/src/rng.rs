@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_one_letter_have_streams_of_their_own() {
+    fn names_that_differ_in_one_letter_have_different_streams() {
         let first = |letter: u8| {
             let name = alloc::format!("{}/loss", char::from(letter));
             Rng::stream(1, &name, 0).next_u64()

@@ -46,7 +46,7 @@ pub(crate) fn law<L: Law>(settings: &[(&str, &str)]) -> L {
     law_in::<L>(&env(), settings)
 }
 
-/// The same in an environment of its own.
+/// The same in its own environment.
 pub(crate) fn law_in<L: Law>(env: &Env, settings: &[(&str, &str)]) -> L {
     law_of_in(env, L::Params::DIALECTS[0].name, settings)
 }
@@ -56,7 +56,7 @@ pub(crate) fn law_of<L: Law>(dialect: &str, settings: &[(&str, &str)]) -> L {
     law_of_in(&env(), dialect, settings)
 }
 
-/// The same in an environment of its own.
+/// The same in its own environment.
 pub(crate) fn law_of_in<L: Law>(env: &Env, dialect: &str, settings: &[(&str, &str)]) -> L {
     L::new(&params_of(dialect, settings), env)
 }

@@ -50,7 +50,7 @@ pub fn span(text: &str) -> Result<Span, String> {
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
         "" => return Err(format!("a time needs a unit: `{number}ms` or `{number}s`")),
-        _ => return Err(format!("`{unit}` is no unit of time; write ns, us, ms or s")),
+        _ => return Err(format!("`{unit}` is not a unit of time; write ns, us, ms or s")),
     };
     scaled(number, scale).map(Span::from_nanos).map_err(|e| e.describe(text, "a nanosecond"))
 }
@@ -95,7 +95,7 @@ fn rate_unit_advice(number: &str, unit: &str) -> String {
             "`{unit}` is ambiguous (people mean bits, tc reads bytes); write `{number}{prefix}bit` \
              for bits per second, or eight times the number in {prefix}bit for bytes per second"
         ),
-        _ => format!("`{unit}` is no unit of rate; write bit, kbit, mbit or gbit"),
+        _ => format!("`{unit}` is not a unit of rate; write bit, kbit, mbit or gbit"),
     }
 }
 
@@ -119,7 +119,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
                 "`{unit}` is ambiguous (bits or bytes?); write B, kB or MB for bytes"
             ));
         }
-        _ => return Err(format!("`{unit}` is no unit of size; write B, kB, MB, KiB or MiB")),
+        _ => return Err(format!("`{unit}` is not a unit of size; write B, kB, MB, KiB or MiB")),
     };
     scaled(number, scale).map_err(|e| e.describe(text, "one byte"))
 }
@@ -150,7 +150,7 @@ pub fn hertz(text: &str) -> Result<f64, String> {
         "" => Err(format!(
             "a gain needs its unit: `{value}hz` (tc counts in sixteenths: its 2 is 0.125hz)"
         )),
-        _ => Err(format!("`{unit}` is no unit of a gain; write hz")),
+        _ => Err(format!("`{unit}` is not a unit of gain; write hz")),
     }
 }
 
@@ -308,6 +308,6 @@ mod tests {
         for (text, right) in [("5bps", "`5bit`"), ("5kbps", "`5kbit`"), ("5Mb/s", "`5mbit`")] {
             assert!(rate(text).unwrap_err().contains(right), "{text}");
         }
-        assert!(rate("5xbps").unwrap_err().contains("no unit of rate"));
+        assert!(rate("5xbps").unwrap_err().contains("`xbps` is not a unit of rate"));
     }
 }

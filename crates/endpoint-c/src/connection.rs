@@ -169,7 +169,7 @@ impl Endpoint for LoadedEnd {
             return None;
         }
         let Some(ecn) = ecn(raw.ecn) else {
-            self.failure.note(format!("{} is no ECN field; see sojourn_endpoint.h", raw.ecn));
+            self.failure.note(format!("{} is not an ECN field; see sojourn_endpoint.h", raw.ecn));
             return None;
         };
         match self.buffer.get(..raw.length) {
@@ -214,7 +214,7 @@ impl Endpoint for LoadedEnd {
                 Some(ConnectionEvent::Closed(reason.unwrap_or_else(|| "without a reason".into())))
             }
             other => {
-                self.failure.note(format!("{other} is no event; see sojourn_endpoint.h"));
+                self.failure.note(format!("{other} is not an event; see sojourn_endpoint.h"));
                 None
             }
         }

@@ -40,7 +40,7 @@ pub(crate) fn table(opened: &Path) -> Result<&'static RawTable, String> {
     type Entry = unsafe extern "C" fn() -> *const RawTable;
     // SAFETY: a library with this symbol follows `sojourn_endpoint.h`.
     let entry = unsafe { library.get::<Entry>(b"sojourn_endpoint\0") }.map_err(|_| {
-        "has no function sojourn_endpoint, so it is no transport library; see sojourn_endpoint.h"
+        "has no function sojourn_endpoint, so it is not a transport library; see sojourn_endpoint.h"
             .to_owned()
     })?;
     // SAFETY: as above.

@@ -25,7 +25,7 @@ MBIGA1UdEQQLMAmCB3Nvam91cm4wCQYDVR0TBAIwADAdBgNVHQ4EFgQUTF7OQCOg
 NB7irP/MTRcVSoVPAuUwBQYDK2VwA0EAMYRDcFJTKT4g64MoWcE06jI5F5/qDHq2
 Xq0dG0JLLvuguvlJFK965I6KSSThJXIIJHKdCOlpGqwAB+QDRDxABQ==
 -----END CERTIFICATE-----";
-/// The beginning of an Ed25519 key in PKCS #8 (RFC 8410 §7), and the key, which is no secret.
+/// The beginning of an Ed25519 key in PKCS #8 (RFC 8410 §7), and the key, which is not secret.
 const KEY_HEADER: [u8; 16] =
     [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 const KEY: [u8; 32] = [7; 32];

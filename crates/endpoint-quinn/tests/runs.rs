@@ -30,7 +30,7 @@ fn run(text: &str, cc: &str) -> Run {
 
 fn value(run: &Run, name: &str, metric: &str) -> f64 {
     let row = run.summary.iter().find(|row| row.name == name && row.metric == metric);
-    row.unwrap_or_else(|| panic!("there is no {metric} of {name}")).value
+    row.unwrap_or_else(|| panic!("{name} has no {metric}")).value
 }
 
 const BULK: &str = "app = { kind = 'bulk' }";

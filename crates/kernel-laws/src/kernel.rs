@@ -46,7 +46,7 @@ impl KernelSource {
     pub(crate) fn unpack(into: &Path, laws: &[&str]) -> Result<KernelSource, String> {
         let archive = newest_archive()?;
         if Command::new("cc").arg("--version").output().is_err() {
-            return Err("there is no C compiler `cc`".to_owned());
+            return Err("no C compiler `cc` is installed".to_owned());
         }
         let name = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let top = name.trim_end_matches(".tar.xz").to_owned();

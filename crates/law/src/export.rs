@@ -14,7 +14,7 @@ use crate::abi::{
     TimeFn,
 };
 
-/// The return value of a hook that panicked, which is no verdict.
+/// The return value of a hook that panicked, which is not a verdict.
 const PANICKED: u32 = u32::MAX;
 
 /// Exports a law: `export_law!(MyLaw);`, or under another name `export_law!(MyLaw as "mine");`.
@@ -129,7 +129,7 @@ unsafe fn params<L: Law>(values: *const RawValue) -> Result<L::Params, String> {
         let text = unsafe { CStr::from_ptr((*values.add(place)).text) };
         let text = text.to_str().map_err(|_| format!("{}: is not UTF-8", spec.name))?;
         params.set(spec.name, text).map_err(|error| match error {
-            ParamError::Unknown => format!("{}: there is no such parameter", spec.name),
+            ParamError::Unknown => format!("{}: unknown parameter", spec.name),
             ParamError::Invalid(why) => format!("{}: {why}", spec.name),
         })?;
     }

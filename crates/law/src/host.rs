@@ -255,7 +255,7 @@ impl TableLaw {
         self.has_failed = true;
         let why = match code {
             u32::MAX => "it panicked; the message is on stderr".to_owned(),
-            _ => format!("it returned {code:#x}, which is no verdict; see sojourn_law.h"),
+            _ => format!("it returned {code:#x}, which is not a verdict; see sojourn_law.h"),
         };
         // SAFETY: the table was checked when it was loaded.
         let law = unsafe { text_of(self.table.name) }.ok().flatten().unwrap_or_default();

@@ -98,7 +98,7 @@ fn run(link: &mut Link<Numbered>, end: Time, report: &mut Report) -> Vec<(u64, u
 }
 
 #[test]
-fn packets_leave_in_order_one_serialisation_time_apart() {
+fn packets_leave_in_order_at_serialisation_time_intervals() {
     let (mut link, mut report) = (link("taildrop", Server::steady(mbit(12))), Report::default());
     fill(&mut link, 3, &mut report);
     assert_eq!((report.departed.len(), link.backlog().packets), (1, 2));
@@ -286,7 +286,7 @@ fn a_queue_can_be_drained() {
 }
 
 #[test]
-fn a_queue_that_is_replaced_keeps_what_waits_and_its_law_is_as_if_it_had_been_there() {
+fn a_queue_that_is_replaced_keeps_its_backlog_and_its_law_is_as_if_it_had_been_there() {
     let slow = Server::steady(Rate::from_bps(120_000)); // 100 ms for a packet
     let (mut link, mut report) = (link("taildrop", slow), Report::default());
     let arrivals = [ms(0), ms(10), ms(20), ms(40)];

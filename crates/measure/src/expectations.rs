@@ -40,7 +40,7 @@ pub fn named(name: &str) -> Result<&'static Metric, String> {
     known().find(|metric| metric.name == name).ok_or_else(|| {
         let near = params::nearest(name, known().map(|metric| metric.name));
         let meant = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-        format!("there is no metric `{name}`; {meant}docs/reference/tables.md has all")
+        format!("unknown metric `{name}`; {meant}docs/reference/tables.md has all")
     })
 }
 
@@ -67,7 +67,7 @@ fn check_names(
     for (index, name) in of.iter().enumerate() {
         if !names.contains(&name.as_str()) {
             let hint = registry::hint(name, &names);
-            let what = format!("there is no {noun} `{name}`, and {} is of one", metric.name);
+            let what = format!("unknown {noun} `{name}` (metric {} is per {noun})", metric.name);
             return refuse(what + &hint);
         }
         if of[..index].contains(name) {
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn an_unknown_metric_is_refused_with_the_nearest() {
         let found = error("metric = \"delay_p59\"\nof = \"a\"\nbelow = \"20ms\"");
-        assert!(found.contains("expect[0].metric: there is no metric `delay_p59`"), "{found}");
+        assert!(found.contains("expect[0].metric: unknown metric `delay_p59`"), "{found}");
         assert!(found.contains("did you mean `delay_p"), "{found}");
         let key = error("metric = \"queue/a/delay_p95\"\nbelow = \"20ms\"");
         assert!(key.contains("write metric = \"delay_p95\" and of = \"a\""), "{key}");
@@ -157,11 +157,11 @@ mod tests {
     fn names_are_of_links_or_classes_as_the_metric_is() {
         let of_link = |of: &str| error(&format!("metric = \"delay_p95\"\n{of}\nbelow = \"20ms\""));
         assert_eq!(of_link("of = [\"a\", \"b\"]"), "none");
-        assert!(of_link("of = \"x\"").contains("no link `x`"), "{}", of_link("of = \"x\""));
+        assert!(of_link("of = \"x\"").contains("unknown link `x`"), "{}", of_link("of = \"x\""));
         assert!(of_link("").contains("expect[0].of: is missing, and two has a, b"));
         assert!(of_link("of = [\"a\", \"a\"]").contains("named twice"));
         let of_class = error("metric = \"goodput\"\nof = \"a\"\nabove = \"1mbit\"");
-        assert!(of_class.contains("no traffic class `a`"), "{of_class}");
+        assert!(of_class.contains("unknown traffic class `a`"), "{of_class}");
         let of_run = error("metric = \"events\"\nof = \"a\"\nabove = 1");
         assert!(of_run.contains("of the whole run") || of_run.contains("no metric"), "{of_run}");
     }

@@ -402,7 +402,7 @@ mod tests {
 
     /// Every counter has a different value, so that none can be mistaken for another.
     #[test]
-    fn every_row_of_a_queue_is_made_of_its_own_counters() {
+    fn every_row_of_a_queue_is_made_from_the_counters_of_that_queue() {
         let window = (Time::ZERO, Time::ZERO + Span::from_secs(2));
         let mut probe = Probe::new(1, 0, window);
         probe.links[0].total = Counters { arrived: 7, sent: 5, ..Counters::default() };

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_is_no_use_and_offers_none() {
+    fn an_outage_is_neither_used_nor_offered() {
         let link = scheduled(&[(0, 10_000), (1, 0)], InService::NewRate);
         assert_eq!(used(&link, totals(2_000, 0)).utilisation, 0.0);
     }

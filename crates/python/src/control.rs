@@ -200,7 +200,7 @@ impl CongestionControl for Control {
             object.setattr("cwnd", self.cwnd)?;
             for method in ["on_ack", "on_loss", "on_ecn", "on_timeout"] {
                 if !object.hasattr(method)? {
-                    return Err(PyAttributeError::new_err(format!("there is no method {method}")));
+                    return Err(PyAttributeError::new_err(format!("unknown method `{method}`")));
                 }
             }
             read(&object, self.paced)?;

@@ -39,7 +39,7 @@ pub fn configured(
             "`{kind}` is not compiled in; build with `maturin develop --features quinn`"
         ))),
         kind => Err(refused(format!(
-            "there is no transport library `{kind}`; known: {}, and files like ./libmine.so",
+            "unknown transport library `{kind}`; known: {}, and files like ./libmine.so",
             KNOWN.join(", ")
         ))),
     }

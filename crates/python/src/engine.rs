@@ -101,7 +101,7 @@ pub fn place_of(scenario: &Scenario, link: &str) -> Result<usize, Refusal> {
     links.iter().position(|l| l.name == link).ok_or_else(|| {
         let names: Vec<&str> = links.iter().map(|l| l.name.as_str()).collect();
         let hint = sojourn_aqm::registry::hint(link, &names);
-        Refusal::new("links", format!("there is no link `{link}`{hint}"))
+        Refusal::new("links", format!("unknown link `{link}`{hint}"))
     })
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn failure(
     LawFailure { place, law, hook, at, enqueued, why, cause: Some(Box::new(error)) }
 }
 
-/// File and line of the last call within the law's own file; `place` if there is no such call.
+/// File and line of the last call within the law's own file; `place` if no call is in it.
 fn line(py: Python<'_>, error: &PyErr, place: &str) -> String {
     let own = place.rsplit_once(':').map_or(place, |(file, _)| file);
     let mut found = place.to_owned();

@@ -35,20 +35,20 @@ pub fn router_plan(
 }
 
 /// Routes packets by a plan until the other end of the pipe `control` is closed; writes JSON lines
-/// with the status to `told`. Both are file descriptors. Results go to the folder `out` unless it
+/// with the status to `status`. Both are file descriptors. Results go to the folder `out` unless it
 /// is empty.
 #[pyfunction]
 pub fn router_run(
     py: Python<'_>,
     plan: &str,
-    told: &str,
+    status: &str,
     control: &str,
     out: &str,
 ) -> PyResult<()> {
     let plan: LivePlan = serde_json::from_str(plan).map_err(invalid)?;
     let laws = law::load(py, &plan.laws)?;
     py.detach(|| {
-        live::run(&plan, &laws, Path::new(told), Path::new(control), |result| match out {
+        live::run(&plan, &laws, Path::new(status), Path::new(control), |result| match out {
             "" => Ok(()),
             folder => keep(&plan, result, Path::new(folder)),
         })

@@ -36,7 +36,7 @@ enum Rows {
 pub(crate) fn named(name: &str) -> PyResult<tables::Table> {
     tables::Table::named(name).ok_or_else(|| {
         let known: Vec<&str> = tables::Table::ALL.iter().map(|t| t.name()).collect();
-        PyKeyError::new_err(format!("there is no table `{name}`; known: {}", known.join(", ")))
+        PyKeyError::new_err(format!("unknown table `{name}`; known: {}", known.join(", ")))
     })
 }
 

@@ -164,7 +164,7 @@ fn a_folder_that_is_a_file_is_an_error_with_its_name() {
 }
 
 #[test]
-fn writing_that_is_told_to_stop_leaves_nothing() {
+fn cancelled_writing_leaves_nothing() {
     let folder = Folder::new("told-to-stop");
     let asked = std::cell::Cell::new(0);
     let keep_going = || asked.replace(asked.get() + 1) < 2;

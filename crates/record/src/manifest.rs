@@ -27,7 +27,7 @@ pub struct Manifest {
     pub version: &'static str,
     /// Wall time of the run, in seconds.
     pub wall_s: f64,
-    /// Facts specific to this engine; null if there are no such facts.
+    /// Facts specific to this engine; null without such facts.
     pub facts: Value,
     /// Reasons why the run is not a valid experiment, one sentence each; empty if it is valid.
     pub invalid: Vec<String>,

@@ -117,7 +117,7 @@ fn labelled_schema(own: &Schema, labels: &[(String, Label)]) -> SchemaRef {
 /// The rows of a table from the content of a Parquet file, without its labels.
 ///
 /// # Errors
-/// Returns a sentence: this is no Parquet file, or its columns are not those of the table.
+/// Returns a sentence: this is not a Parquet file, or its columns are not those of the table.
 pub fn read(table: Table, content: Vec<u8>) -> Result<Vec<RecordBatch>, String> {
     let wanted = table.schema();
     let names: HashSet<&str> = wanted.fields().iter().map(|field| field.name().as_str()).collect();

@@ -119,7 +119,7 @@ fn the_bytes_of_a_table_depend_on_its_rows_alone() {
 }
 
 #[test]
-fn what_is_no_table_of_that_name_is_refused() {
+fn a_file_that_is_not_a_table_of_that_name_is_refused() {
     let content = written(Table::Packets.read(run(10)));
     assert!(read(Table::Flows, content.clone()).is_err());
     assert!(read(Table::Packets, content[..content.len() / 2].to_vec()).is_err());

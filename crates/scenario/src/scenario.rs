@@ -106,7 +106,7 @@ impl Scenario {
         let place = format!("links.{link}.queue");
         let written = document.links.get_mut(link).ok_or_else(|| {
             let hint = registry::hint(link, &known);
-            ScenarioError::new("links", format!("there is no link `{link}`{hint}"))
+            ScenarioError::new("links", format!("unknown link `{link}`{hint}"))
         })?;
         let old = resolve::queue(&place, &written.queue, &self.laws)?;
         let new = resolve::queue(&place, &AlgorithmSpec::Text(aqm.to_owned()), &self.laws)?;

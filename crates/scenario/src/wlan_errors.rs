@@ -45,7 +45,7 @@ fn scheme(megabits: u64) -> (Modulation, Code) {
         36 => (Modulation::Qam16, Code::ThreeQuarters),
         48 => (Modulation::Qam64, Code::TwoThirds),
         54 => (Modulation::Qam64, Code::ThreeQuarters),
-        other => unreachable!("{other} Mbit/s is no rate of 802.11g"),
+        other => unreachable!("{other} Mbit/s is not a rate of 802.11g"),
     }
 }
 

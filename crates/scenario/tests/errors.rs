@@ -58,9 +58,9 @@ fn the_good_scenario_is_good() {
 #[test]
 fn a_misspelt_word_of_an_engine_is_reported_at_its_own_key() {
     let misspelt = |key: &str, word: &str| format!("{GOOD}[engine.linux]\n{key} = \"{word}\"\n");
-    let place = "there is no `guesst`; did you mean `guest`?";
+    let place = "unknown value `guesst`; did you mean `guest`?";
     refused(&misspelt("where", "guesst"), "demo.toml:12: engine.linux.where", place);
-    let bottleneck = "there is no `kernal`; did you mean `kernel`?";
+    let bottleneck = "unknown value `kernal`; did you mean `kernel`?";
     refused(&misspelt("bottleneck", "kernal"), "demo.toml:12: engine.linux.bottleneck", bottleneck);
 }
 
@@ -77,7 +77,7 @@ fn an_unknown_key_is_refused_with_the_nearest_one() {
     refused(
         &edited("delay", "dealy"),
         "demo.toml:5: links.bottleneck.dealy",
-        "there is no key `dealy` here; did you mean `delay`?",
+        "unknown key `dealy`; did you mean `delay`?",
     );
     refused(
         &edited("kind = \"bulk\"", "kind = \"bulk\", bytse = \"1kB\""),
@@ -92,7 +92,7 @@ fn an_unknown_kind_is_refused_with_the_nearest_one() {
     refused(
         &edited("\"bulk\"", "\"bulkk\""),
         "demo.toml:10: flows[0].app.kind",
-        "there is no kind `bulkk`; did you mean `bulk`?",
+        "unknown kind `bulkk`; did you mean `bulk`?",
     );
     refused(
         &edited("\"10mbit\"", "{ kind = \"scedule\", steps = [] }"),
@@ -176,7 +176,7 @@ fn json_with_null_or_repeated_keys_is_refused() {
     let null = "{\"flows\": [\n{\"stop\": null}]}";
     refused(null, "demo.json:2: flows[0].stop", "leave the key out");
     let twice = "{\"links\": {\"a\": {},\n\"a\": {}}}";
-    refused(twice, "demo.json:2: links", "`a` comes twice; remove one");
+    refused(twice, "demo.json:2: links", "`a` is set twice; remove one");
     refused("[]", "demo.json", "expected a table");
 }
 
@@ -195,12 +195,12 @@ fn links_of_a_path_exist_and_come_once() {
     refused(
         &edited("[\"bottleneck\"]", "[\"botleneck\"]"),
         "demo.toml:8: flows[0].path[0]",
-        "there is no link `botleneck`; did you mean `bottleneck`?",
+        "unknown link `botleneck`; did you mean `bottleneck`?",
     );
     refused(
         &edited("[\"bottleneck\"]", "[\"bottleneck\", \"bottleneck\"]"),
         "demo.toml:8: flows[0].path[1]",
-        "a path passes a link once",
+        "`bottleneck` is listed twice; a path has each link once",
     );
     refused(&edited("[\"bottleneck\"]", "[]"), "demo.toml:8: flows[0].path", "at least one link");
 }
@@ -223,7 +223,7 @@ fn a_run_has_links_and_flows() {
     refused(&no_flows, "demo.toml: flows", "[[flows]] with path, rtt and app");
     let empty = "name = \"x\"\nduration = \"1s\"\nflows = []\nlinks = {}";
     refused(empty, "demo.toml:4: links", "[links.bottleneck] with a rate");
-    set_refused(&[("flows", "[]")], "--set flows", "there is no flow");
+    set_refused(&[("flows", "[]")], "--set flows", "at least one group of flows is needed");
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn applications_have_something_to_send() {
         let set = set(app);
         set_refused(&[(set[0].0, &set[0].1)], &format!("--set flows[0].app.{place}"), remedy);
     };
-    check("{ kind = \"files\", sizes = [], think = \"1s\" }", "sizes", "there is no size");
+    check("{ kind = \"files\", sizes = [], think = \"1s\" }", "sizes", "the list is empty");
     check("{ kind = \"files\", sizes = [\"0B\"], think = \"1s\" }", "sizes[0]", "positive");
     check("{ kind = \"bulk\", bytes = \"0B\" }", "bytes", "leave it out for no limit");
     check("{ kind = \"cbr\", rate = \"1mbit\", packet = \"0B\" }", "packet", "1B to 65535B");
@@ -338,7 +338,7 @@ fn schedules_start_at_zero_and_increase() {
         let place = format!("demo.toml:4: links.bottleneck.rate.steps{place}");
         refused(&edited("\"10mbit\"", &rate), &place, remedy);
     };
-    check("[]", "", "there is no step");
+    check("[]", "", "the list is empty");
     check("[[\"1s\", \"1mbit\"]]", "[0]", "it must be at 0s");
     check("[[\"0s\", \"1mbit\"], [\"0s\", \"2mbit\"]]", "[1]", "times must increase");
     check("[[\"0s\", \"1mbps\"]]", "[0][1]", "ambiguous");
@@ -415,7 +415,7 @@ fn overrides_name_what_they_cannot_set() {
 fn what_is_probably_not_meant_is_a_warning() {
     let sets = [("links.spare", "{ rate = \"1mbit\" }"), ("flows[0].start", "0s..20s")];
     let error = load(GOOD, &sets[..1]).unwrap_err();
-    assert!(error.message.contains("there is no link `spare`"), "{error}");
+    assert!(error.message.contains("unknown link `spare`"), "{error}");
     let text = GOOD.replace("[[flows]]", "[links.spare]\nrate = \"1mbit\"\n[[flows]]");
     let scenario = load(&text, &sets[1..]).unwrap();
     let [unused, late] = scenario.resolved().warnings.as_slice() else { panic!() };
@@ -450,7 +450,7 @@ fn access_links_have_one_rate_and_one_order() {
     refused(
         &with("access_rate = \"1gbit\"\naccess = { sender = \"1ms\", sender_rate = \"1gbit\" }"),
         "demo.toml:9: flows[0].access_rate",
-        "`access.sender_rate` says the same; remove one",
+        "`access.sender_rate` sets the same; remove one",
     );
     let overtaking = with("access = { receiver_rate = \"1gbit\" }").replace(
         "buffer",
@@ -509,9 +509,9 @@ fn wireless_lans_and_their_transmitters_are_checked() {
         &at("rate"),
         "`minstrell` is neither a rate of 802.11g, such as 54mbit, nor",
     );
-    refused(&office("snr = \"25\""), &at("snr"), "a ratio of powers needs its unit: `25dB`");
-    refused(&office("snr = \"25dBm\""), &at("snr"), "`dBm` is no unit of a ratio of powers");
-    refused(&office("snr = \"2.5.1dB\""), &at("snr"), "is no number of decibels");
+    refused(&office("snr = \"25\""), &at("snr"), "a power ratio needs its unit: `25dB`");
+    refused(&office("snr = \"25dBm\""), &at("snr"), "`dBm` is not a unit of a power ratio");
+    refused(&office("snr = \"2.5.1dB\""), &at("snr"), "is not a number of decibels");
     let own = |more: &str| {
         let rate = format!("{{ kind = \"wireless\", wlan = \"office\", {more} }}");
         edited("\"10mbit\"", &rate) + good
@@ -519,13 +519,13 @@ fn wireless_lans_and_their_transmitters_are_checked() {
     assert!(load(&own("rate = \"6mbit\", snr = \"12.5dB\""), &[]).is_ok());
     let at_link = |key: &str| format!("demo.toml:4: links.bottleneck.rate.{key}");
     refused(&own("rate = \"7mbit\""), &at_link("rate"), "802.11g does not send at 7mbit; write 6");
-    refused(&own("error_rate = -0.5"), &at_link("error_rate"), "-0.5 is no probability");
-    refused(&office("error_rate = 1.5"), &at("error_rate"), "1.5 is no probability");
+    refused(&own("error_rate = -0.5"), &at_link("error_rate"), "-0.5 is not a probability");
+    refused(&office("error_rate = 1.5"), &at("error_rate"), "1.5 is not a probability");
     refused(&office("attempts = 0"), &at("attempts"), "at least 1");
     refused(&office("slot = \"0us\""), &at("slot"), "must be positive");
-    refused(&office("per = 0.1"), &at("per"), "there is no key `per`");
+    refused(&office("per = 0.1"), &at("per"), "unknown key `per`");
     let place = "demo.toml:4: links.bottleneck.rate.wlan";
-    refused(&wlan("", ""), place, "there is no wireless LAN `office`; write [wlans.office]");
+    refused(&wlan("", ""), place, "unknown wireless LAN `office`; write [wlans.office]");
     refused(&wlan("[wlans.ofice]\n", ""), place, "`ofice`");
     refused(
         &own("airtime_fairness = true"),
@@ -581,7 +581,7 @@ fn applications_are_checked() {
     };
     assert!(load(&carrying(&bursts("[\"1s\", \"1.1s\"]", "100ms")), &[]).is_ok());
     app_refused(&bursts("[\"1s\", \"1.1s\"]", "200ms"), "at[1]", "write a later time");
-    app_refused(&bursts("[]", "200ms"), "at", "there is no burst");
+    app_refused(&bursts("[]", "200ms"), "at", "the list is empty");
     app_refused(&bursts("[\"1s\"]", "0s"), "length", "must be positive");
     let cbr = "kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\", arrivals = \"posson\"";
     app_refused(cbr, "arrivals", "did you mean `poisson`?");
@@ -590,12 +590,12 @@ fn applications_are_checked() {
     app_refused("kind = \"voice\", codec = \"g721\"", "codec", "g711");
     let zero = "kind = \"cbr\", rate = \"0mbit\", packet = \"1kB\"";
     app_refused(zero, "rate", "must be positive");
-    app_refused("kind = \"chunks\", every = \"4s\", rates = []", "rates", "there is no rate");
+    app_refused("kind = \"chunks\", every = \"4s\", rates = []", "rates", "the list is empty");
     let falling = "kind = \"chunks\", every = \"4s\", rates = [\"2mbit\", \"1mbit\"]";
     app_refused(falling, "rates[1]", "rates increase");
     app_refused("kind = \"web\", parallel = 0", "parallel", "write 1 to 32");
     let frames = |sizes: &str| format!("kind = \"video\", interval = \"40ms\", frames = {sizes}");
-    app_refused(&frames("[]"), "frames", "there is no size");
+    app_refused(&frames("[]"), "frames", "the list is empty");
     app_refused(&frames("[\"0B\"]"), "frames[0]", "must be positive");
     app_refused(
         &frames("{ kind = \"pareto\", shape = 0, min = \"1B\", max = \"1kB\" }"),
@@ -612,7 +612,7 @@ fn applications_are_checked() {
         "frames.mean",
         "not between `min` and `max`",
     );
-    app_refused(&frames("{ kind = \"gauss\" }"), "frames.kind", "there is no kind `gauss`");
+    app_refused(&frames("{ kind = \"gauss\" }"), "frames.kind", "unknown kind `gauss`");
 }
 
 #[test]

@@ -78,13 +78,13 @@ fn bounds_that_leave_no_value_are_refused() {
     );
     refused(
         "below = \"5ms\"\nwithin = [\"1ms\", \"2ms\"]",
-        "demo.toml:12: expect[0].within: stands next to below or above; write within alone, or \
-         the other two",
+        "demo.toml:12: expect[0].within: cannot be combined with below or above; write within \
+         alone, or the other two",
     );
     refused(
         "below = \"5%\"\nequivalent = \"5%\"\nagainst = \"pie\"",
-        "demo.toml:12: expect[0].equivalent: stands next to another bound; write it alone, or two \
-         expectations",
+        "demo.toml:12: expect[0].equivalent: cannot be combined with another bound; write it \
+         alone, or two expectations",
     );
 }
 
@@ -104,7 +104,7 @@ fn a_reference_is_an_aqm_or_the_baseline_and_bounds_are_parts_of_it() {
     );
     refused(
         "below = \"0%\"\nagainst = \"pie\"",
-        "demo.toml:11: expect[0].below: 0% of a reference says nothing; write more than 0",
+        "demo.toml:11: expect[0].below: 0% of a reference is meaningless; write more than 0",
     );
     let unknown = load("below = \"90%\"\nagainst = \"pye\"").unwrap_err();
     assert!(unknown.starts_with("demo.toml:12: expect[0].against"), "{unknown}");

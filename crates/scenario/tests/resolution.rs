@@ -235,7 +235,7 @@ fn a_link_has_the_mtu_of_its_largest_packet_with_framing() {
 /// Linux 6.1 pkt_sched.h, psched_mtu: MTU and header of the device, also where only small packets
 /// pass.
 #[test]
-fn the_dialects_of_linux_are_told_the_mtu_of_an_ethernet_device() {
+fn the_dialects_of_linux_get_the_mtu_of_an_ethernet_device() {
     let mtu = |queue: &str, sets: &[(&str, &str)]| {
         let sets: Vec<_> = sets.iter().copied().chain([("links.a.queue", queue)]).collect();
         base(&sets).links[0].queue_mtu_bytes()
@@ -396,7 +396,7 @@ fn a_receive_window_holds_at_least_one_packet() {
     let tuned = [("flows[0].receive_window", "6MB"), ("flows[0].autotuning", "true")];
     assert_eq!(window(&tuned), Some((6_000_000, true)));
     refused(&[("flows[0].receive_window", "1499B")], "does not hold one packet");
-    refused(&[("flows[0].autotuning", "true")], "has no end to grow to");
+    refused(&[("flows[0].autotuning", "true")], "needs a window to grow to");
     assert_eq!(window(&[("flows[0].autotuning", "false")]), None);
 }
 

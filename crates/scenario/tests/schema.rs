@@ -109,7 +109,7 @@ fn no_description_is_missing() {
 }
 
 #[test]
-fn the_time_between_samples_has_a_definition_of_its_own() {
+fn the_time_between_samples_has_its_own_definition() {
     let schema = schema();
     assert_eq!(schema["$defs"]["Record"]["properties"]["sample"]["$ref"], "#/$defs/Sample");
     assert_eq!(schema["$defs"]["Sample"]["examples"], json!(["auto", "10ms"]));

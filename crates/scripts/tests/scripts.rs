@@ -123,13 +123,13 @@ fn what_the_endpoint_has_not_got_is_not_applicable_with_the_reason() {
 }
 
 #[test]
-fn a_text_that_is_no_script_is_refused_with_its_line() {
+fn a_text_that_is_not_a_script_is_refused_with_its_line() {
     for (text, message) in [
         ("0 socket(", "line 1: expected an argument"),
         ("\n0.1 < Q 0:0(0)", "line 2: expected flags"),
         ("0 < . 1:5(3) ack 1", "line 1: 1:5 is not 3 bytes"),
         ("0.2~0.1 > . 1:1(0)", "line 1: the range of times ends before it begins"),
-        ("0 %{ assert 1", "line 1: there is no `}%` after this"),
+        ("0 %{ assert 1", "line 1: `}%` is missing after this"),
         ("0 < . 1:1(0) <...>", "`<...>` says nothing of a segment that arrives"),
         ("x", "line 1: expected a time in seconds"),
     ] {

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_at_a_link_came_over_it() {
+    fn packets_queued_at_a_link_came_over_it() {
         let cbr = with("{ kind = 'cbr', rate = '1mbit', packet = '500B' }");
         assert_eq!(bytes(&cbr, "links.b.buffer"), 0.0);
         assert!(bytes(&cbr, "links.a.buffer") > 0.0);

@@ -64,7 +64,7 @@ impl Session {
     ///
     /// # Errors [`SimError::Invalid`] when the scenario cannot be built.
     ///
-    /// # Panics If there is no such link.
+    /// # Panics If the link is unknown.
     pub fn new(plan: &Resolved, link: usize) -> Result<Session, SimError> {
         assert!(link < plan.links.len(), "the watched link is one of the scenario's");
         let mut plan = plan.clone();
@@ -200,7 +200,7 @@ impl Session {
     /// # Errors [`SimError::Invalid`] for a discipline that cannot be built; then nothing has
     /// changed.
     ///
-    /// # Panics If the run is over or there is no such link.
+    /// # Panics If the run is over or the link is unknown.
     pub fn set_queue(&mut self, link: usize, changed: &LinkPlan) -> Result<(), SimError> {
         assert!(!self.is_over, "a finished run has no queues");
         let mut plan = self.plan.clone();

@@ -111,7 +111,7 @@ fn with_each_step_one_packet_comes_or_one_leaves_behind_what_is_dropped_at_the_h
 }
 
 #[test]
-fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival() {
+fn a_queue_that_is_replaced_hands_over_its_backlog_with_the_times_of_arrival() {
     for aqm in ["taildrop", "pie", "fq_codel", "codel:target=1ms"] {
         let mut session = session();
         session.advance(at(400), u64::MAX);
@@ -137,7 +137,7 @@ fn a_queue_that_is_replaced_hands_over_what_waits_with_the_times_of_its_arrival(
 
 /// An access point with per-station queues hands over to another one with per-station queues.
 #[test]
-fn queues_of_stations_that_are_replaced_hand_over_what_waits() {
+fn queues_of_stations_that_are_replaced_hand_over_their_backlog() {
     let scenario = loaded(WIRELESS);
     let mut session = Session::new(scenario.resolved(), 0).expect("it can be built");
     session.advance(at(400), u64::MAX);

@@ -143,7 +143,7 @@ fn prague_alone_stays_at_the_step_of_a_millisecond() {
 }
 
 #[test]
-fn prague_keeps_its_queue_below_a_millisecond_beside_cubic() {
+fn prague_keeps_its_queue_below_a_millisecond_next_to_cubic() {
     let run = run(&low_latency(&[("prague", true), ("cubic", true)]));
     let [low, classic] = [0, 1].map(|flow| sojourn_ms(&run, flow));
     let at = |of: &[f64], part: f64| of[(part * (of.len() - 1) as f64) as usize];

@@ -312,7 +312,7 @@ fn an_idle_link_has_a_small_mean_delay_over_time() {
 }
 
 #[test]
-fn sojourn_times_of_drops_are_a_table_of_their_own() {
+fn sojourn_times_of_drops_are_a_separate_table() {
     let mut plan = scenario(20, vec![link("b", "codel", 125_000)], vec![bulk(5, "cubic")]);
     plan.record.signals = true;
     let found = run(&plan);
@@ -344,7 +344,7 @@ fn a_recorded_link_that_is_used_fully_is_used_fully_in_every_bin() {
 }
 
 #[test]
-fn a_link_that_is_no_bottleneck_for_greedy_flows_is_a_warning() {
+fn a_link_that_is_not_a_bottleneck_for_greedy_flows_is_a_warning() {
     let of = |access| {
         let mut link = link("b", "codel", 500_000);
         link.capacity = Capacity::Constant(mbit(100));

@@ -261,7 +261,7 @@ fn a_request_that_reaches_the_server_after_the_stop_is_not_answered() {
 }
 
 #[test]
-fn connections_of_a_page_are_flows_of_their_own_to_a_router() {
+fn connections_of_a_page_are_separate_flows_to_a_router() {
     let web = Web { objects: Some(40), parallel: 6, ..small_pages() };
     let app = App::Web { tcp: tcp("cubic"), web };
     let mut plan = scenario(20, vec![link("b", "fq_codel", 125_000)], vec![group("web", 1, app)]);

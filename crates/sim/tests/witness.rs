@@ -144,7 +144,7 @@ fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'st
 }
 
 /// Cells outside their bands, with the known reason. Any other set fails.
-const APART: [(&str, &str, u32); 4] = [
+const DIFFERENT: [(&str, &str, u32); 4] = [
     // Unmodified ns-2 times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
     // ours 9.12 (fact tcp-12).
     ("taildrop", "tahoe", 1),
@@ -162,7 +162,7 @@ const APART: [(&str, &str, u32); 4] = [
 fn check(queue: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/witness/dumbbell.txt");
     let record = std::fs::read_to_string(path).expect("a readable record");
-    let mut apart = Vec::new();
+    let mut unexpected = Vec::new();
     for profile in &PROFILES {
         for flows in [1, 5, 50] {
             let (stacks, widening) = nearest(queue, profile);
@@ -171,12 +171,17 @@ fn check(queue: &str) {
             let ours = measured(&dumbbell(queue, flows, profile));
             let found = outside(ours, &theirs, &widening);
             let name = profile.name;
-            if found.is_empty() == APART.contains(&(queue, name, flows)) {
-                apart.push(format!("{name} x{flows}: {found:?}: {ours:?}, {stacks:?} {theirs:?}"));
+            if found.is_empty() == DIFFERENT.contains(&(queue, name, flows)) {
+                unexpected
+                    .push(format!("{name} x{flows}: {found:?}: {ours:?}, {stacks:?} {theirs:?}"));
             }
         }
     }
-    assert!(apart.is_empty(), "otherwise than stated under {queue}:\n{}", apart.join("\n"));
+    assert!(
+        unexpected.is_empty(),
+        "cells differ from the stated ones under {queue}:\n{}",
+        unexpected.join("\n")
+    );
 }
 
 /// The first arrivals at the queue of trace.toml, in the format of tests/witness/traces.py.

@@ -112,10 +112,10 @@ fn a_driver_hides_its_packets_from_the_queue_above() {
         let queue = metric(&found, Scope::Queue, "ap", "delay_mean");
         (metric(&found, Scope::Class, "bulk", "rtt_mean") - queue, queue)
     };
-    let (beside, _) = delays(None);
+    let (without_driver, _) = delays(None);
     let (with_driver, queue) = delays(Some(50));
     // 49 more frames below the queue, each of one to two cycles of half a millisecond.
-    let hidden = with_driver - beside;
+    let hidden = with_driver - without_driver;
     assert!((0.015..0.05).contains(&hidden), "{hidden}");
     assert!(queue < 0.010, "CoDel holds what it sees: {queue}");
 }

@@ -73,7 +73,7 @@ fn overload_of_datagrams_loses_what_exceeds_the_rate() {
 }
 
 #[test]
-fn voip_packets_are_20_046_ms_apart() {
+fn voip_packets_are_sent_every_20_046_ms() {
     let mut plan = scenario(
         10,
         vec![link("b", "taildrop", 200_000)],
@@ -240,7 +240,7 @@ fn another_group_does_not_change_what_the_first_draws() {
 fn an_unknown_congestion_control_is_refused_with_its_place() {
     let plan = scenario(1, vec![link("b", "taildrop", 125_000)], vec![bulk(1, "cubik")]);
     let Err(SimError::Invalid { place, message }) = sojourn_sim::run(&plan, &|_| true) else {
-        panic!("there is no cubik");
+        panic!("`cubik` was accepted");
     };
     assert_eq!(place, "flows[0].cc");
     assert!(message.contains("did you mean `cubic`"), "{message}");
@@ -253,7 +253,7 @@ fn an_unknown_profile_is_refused_with_its_place() {
     tcp.profile = "linus".into();
     let plan = scenario(1, vec![link("b", "taildrop", 125_000)], vec![flow]);
     let Err(SimError::Invalid { place, message }) = sojourn_sim::run(&plan, &|_| true) else {
-        panic!("there is no linus");
+        panic!("`linus` was accepted");
     };
     assert_eq!(place, "flows[0].tcp");
     assert!(message.contains("did you mean `linux`"), "{message}");

@@ -12,7 +12,7 @@ use sojourn_scenario::resolved::Bound;
 /// the flows of a scenario.
 ///
 /// Assertions name a metric and a bound with its unit, `20ms`, `9mbit`, `90%`. They panic with all
-/// numbers if the value is outside, if there is no such metric or value, or if the unit is wrong.
+/// numbers if the value is outside, if the metric or value is unknown, or if the unit is wrong.
 #[derive(Clone, Debug)]
 pub struct Report {
     title: String,
@@ -51,7 +51,7 @@ impl Report {
     /// A value, in seconds, bit/s, or as a fraction.
     ///
     /// # Panics
-    /// If there is no such metric or value, or several links or classes have it.
+    /// If the metric or value is unknown, or several links or classes have it.
     #[track_caller]
     pub fn value(&self, metric: &str) -> f64 {
         let known = match expectations::named(metric) {
@@ -173,7 +173,7 @@ mod tests {
             ("jain has no value", |r| r.assert_above("jain", "0.5")),
             ("delay_p95 has no value", |r| r.assert_below("delay_p95", "5ms")),
             ("`5ms` is a time, but goodput is a rate", |r| r.assert_above("goodput", "5ms")),
-            ("`5 furlongs` `furlongs` is no unit", |r| r.assert_above("goodput", "5 furlongs")),
+            ("`5 furlongs` `furlongs` is not a unit", |r| r.assert_above("goodput", "5 furlongs")),
             ("there is no `left`; known: up, down, bulk", |r| drop(r.of("left"))),
         ] {
             let found = message(act);

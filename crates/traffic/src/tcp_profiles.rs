@@ -45,9 +45,9 @@ pub fn tcp_profile(name: &str) -> Result<TcpProfile, String> {
         let list = names.join(", ");
         match nearest(name, names.to_vec()) {
             Some(near) => {
-                format!("there is no TCP profile `{name}`; did you mean `{near}`? Known: {list}")
+                format!("unknown TCP profile `{name}`; did you mean `{near}`? Known: {list}")
             }
-            None => format!("there is no TCP profile `{name}`; known: {list}"),
+            None => format!("unknown TCP profile `{name}`; known: {list}"),
         }
     })
 }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_error_for_an_unknown_profile_names_the_nearest() {
-        let error = tcp_profile("linus").expect_err("there is no such profile");
+        let error = tcp_profile("linus").expect_err("`linus` is unknown");
         assert!(error.contains("did you mean `linux`"), "{error}");
         assert!(TCP_PROFILES.iter().all(|known| tcp_profile(known.name) == Ok(*known)));
     }

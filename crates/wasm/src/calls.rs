@@ -110,7 +110,7 @@ impl Calls {
     }
 
     fn of(&mut self, session: usize) -> Result<&mut Open, Refusal> {
-        let none = || Refusal::new(format!("there is no session {session}; open one first"));
+        let none = || Refusal::new(format!("unknown session {session}; open one first"));
         self.sessions.get_mut(&session).ok_or_else(none)
     }
 
@@ -204,11 +204,11 @@ fn watched(scenario: &Scenario, setting: &ChangedScenario) -> Result<usize, Refu
     let plan = scenario.resolved();
     let names = || plan.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
     match &setting.link {
-        Some(name) => {
-            plan.links.iter().position(|link| link.name == *name).ok_or_else(|| {
-                Refusal::new(format!("there is no link `{name}`; known: {}", names()))
-            })
-        }
+        Some(name) => plan
+            .links
+            .iter()
+            .position(|link| link.name == *name)
+            .ok_or_else(|| Refusal::new(format!("unknown link `{name}`; known: {}", names()))),
         None => Ok(bottleneck(plan)),
     }
 }

@@ -1,6 +1,6 @@
 //! Generates scenarios by number, runs them and checks the results:
 //! `storm run KIND SEED FROM COUNT`, or `storm show KIND SEED NUMBER` for the text of one.
-//! Kinds: `mutants`, `worlds`, `long`.
+//! Kinds: `mutants`, `scenarios`, `long`.
 //!
 //! Prints one line for each bad input, and the number of inputs with each outcome. While it runs,
 //! the file `STORM_PLACE` contains the number of the present input, so that a supervisor knows at
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         Some(Asked::Run { kind, seed, from, count }) => run(kind, seed, from, count),
         Some(Asked::Show { kind, seed, number }) => print!("{}", kind.text(seed, number)),
         None => {
-            eprintln!("storm run|show mutants|worlds|long SEED NUMBER [COUNT]");
+            eprintln!("storm run|show mutants|scenarios|long SEED NUMBER [COUNT]");
             return ExitCode::from(2);
         }
     }

@@ -1,6 +1,6 @@
 //! Scenarios by number: the same seed and number give the same text, in every process.
 //!
-//! [`mutants`] are legal scenarios with mistakes, [`worlds`] are legal ones drawn at random. Each
+//! [`mutants`] are legal scenarios with mistakes, [`scenarios`] are drawn at random. Each
 //! is loaded and run as by the command; [`judge`] checks the result.
 
 mod choice;
@@ -8,7 +8,7 @@ pub mod judge;
 pub mod mutants;
 mod packet_rules;
 mod pools;
-pub mod worlds;
+pub mod scenarios;
 
 use std::cell::Cell;
 use std::io;
@@ -52,7 +52,7 @@ impl Kind {
     pub fn named(name: &str) -> Option<Kind> {
         match name {
             "mutants" => Some(Kind::Mutants),
-            "worlds" => Some(Kind::Worlds),
+            "scenarios" => Some(Kind::Scenarios),
             "long" => Some(Kind::Long),
             _ => None,
         }
@@ -62,8 +62,8 @@ impl Kind {
     pub fn text(self, seed: u64, number: u64) -> String {
         match self {
             Kind::Mutants => mutants::text(seed, number),
-            Kind::Worlds => worlds::text(seed, number),
-            Kind::Long => worlds::long(seed, number),
+            Kind::Scenarios => scenarios::text(seed, number),
+            Kind::Long => scenarios::long(seed, number),
         }
     }
 
@@ -71,7 +71,7 @@ impl Kind {
     fn questions(self) -> u32 {
         match self {
             Kind::Mutants => QUESTIONS,
-            Kind::Worlds => 20 * QUESTIONS,
+            Kind::Scenarios => 20 * QUESTIONS,
             Kind::Long => 500 * QUESTIONS,
         }
     }

@@ -18,13 +18,13 @@ fn scenarios_with_mistakes_are_refused_with_a_sentence_or_run_to_clean_numbers()
 }
 
 #[test]
-fn legal_worlds_give_numbers_within_their_bounds() {
-    all_are_clean(Kind::Worlds, 40);
+fn legal_scenarios_give_numbers_within_their_bounds() {
+    all_are_clean(Kind::Scenarios, 40);
 }
 
 #[test]
 fn an_input_depends_on_its_seed_and_number_alone() {
-    for kind in [Kind::Mutants, Kind::Worlds, Kind::Long] {
+    for kind in [Kind::Mutants, Kind::Scenarios, Kind::Long] {
         assert_eq!(kind.text(3, 5), kind.text(3, 5));
         assert_ne!(kind.text(3, 5), kind.text(3, 6));
         assert_ne!(kind.text(3, 5), kind.text(4, 5));

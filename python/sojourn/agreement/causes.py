@@ -29,7 +29,7 @@ def by_cell(
     rows = []
     for cell in as_is:
         twin = twins.get((cell.scenario, cell.metric))
-        if cell.is_apart and twin is not None:
+        if cell.differs_beyond_noise and twin is not None:
             rows.append(
                 f"| {cell.scenario} | {cell.metric} | {shown(cell)} | {shown(twin)} | "
                 f"{_reason(twin)} |"
@@ -46,6 +46,6 @@ def by_cell(
 def _reason(twin: CellAgreement) -> str:
     if twin.agrees:
         return "these errors"
-    if not twin.is_apart:
+    if not twin.differs_beyond_noise:
         return "these errors and noise"
     return "these errors, and more"

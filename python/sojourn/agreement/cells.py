@@ -57,17 +57,17 @@ class CellAgreement:
         return self._difference <= self._allowed(CLOSE_RELATIVE, CLOSE_DELAY_S)
 
     @property
-    def is_told(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether the seeds can decide it: the noise is known and below what `agrees` allows."""
         return self.noise <= self._allowed(RELATIVE, DELAY_S)
 
     @property
-    def is_told_closely(self) -> bool:
+    def is_decided_closely(self) -> bool:
         """The same for `agrees_closely`."""
         return self.noise <= self._allowed(CLOSE_RELATIVE, CLOSE_DELAY_S)
 
     @property
-    def is_apart(self) -> bool:
+    def differs_beyond_noise(self) -> bool:
         """Whether they disagree, the noise is known, and no value within the noise would agree."""
         return self._difference > self._allowed(RELATIVE, DELAY_S) + self.noise
 
@@ -189,7 +189,7 @@ def cells_table(cells: Sequence[CellAgreement], names: tuple[str, str]) -> pa.Ta
         Columns ``scenario``, ``metric``, ``engine`` and ``reference`` (their names), ``value`` and
         ``reference_value`` (means over the seeds, SI units), ``noise`` (half of the 95 % interval
         of their difference, null for one seed), ``gap`` (relative to the reference), ``agrees`` and
-        ``is_apart``.
+        ``differs_beyond_noise``.
     """
     import pyarrow as pa
 
@@ -203,7 +203,7 @@ def cells_table(cells: Sequence[CellAgreement], names: tuple[str, str]) -> pa.Ta
         "noise": pa.array([known(cell.noise) for cell in cells], pa.float64()),
         "gap": pa.array([cell.gap for cell in cells], pa.float64()),
         "agrees": pa.array([cell.agrees for cell in cells], pa.bool_()),
-        "is_apart": pa.array([cell.is_apart for cell in cells], pa.bool_()),
+        "differs_beyond_noise": pa.array([cell.differs_beyond_noise for cell in cells], pa.bool_()),
     }
     return pa.table(columns)
 
@@ -215,7 +215,7 @@ def table(agreement: Agreement) -> list[dict[str, Any]]:
         {
             "scenario": cell.scenario, "metric": cell.metric, first: cell.values[0],
             second: cell.values[1], "noise": cell.noise, "gap": cell.gap, "agrees": cell.agrees,
-            "is_apart": cell.is_apart,
+            "differs_beyond_noise": cell.differs_beyond_noise,
         }
         for cell in agreement.cells
     ]  # fmt: skip

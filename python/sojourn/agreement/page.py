@@ -85,7 +85,7 @@ def as_markdown(agreement: Agreement) -> str:
     invalid = [f"- {p.scenario.name}: {reason}" for p in agreement.pairs for reason in p.invalid]
     if invalid:
         # A run has as many pairs as links.
-        lines += ["## Runs that are no valid experiments", "", *dict.fromkeys(invalid), ""]
+        lines += ["## Runs that are not valid experiments", "", *dict.fromkeys(invalid), ""]
     return "\n".join(lines)
 
 
@@ -109,15 +109,16 @@ def _shares(cells: Sequence[CellAgreement], seeds: int) -> list[str]:
     agreeing = sum(cell.agrees for cell in cells)
     return [
         f"{agreeing} of {len(cells)} cells agree, {100 * agreeing / len(cells):.0f} %: "
-        f"{_by_metric(cells)}. {_apart(cells, seeds)}",
+        f"{_by_metric(cells)}. {_differing(cells, seeds)}",
         "",
     ]
 
 
-def _apart(cells: Sequence[CellAgreement], seeds: int) -> str:
+def _differing(cells: Sequence[CellAgreement], seeds: int) -> str:
     if seeds == 1:
         return "One seed does not show the noise."
-    return f"{sum(cell.is_apart for cell in cells)} differ beyond the noise of {seeds} seeds."
+    differing = sum(cell.differs_beyond_noise for cell in cells)
+    return f"{differing} differ beyond the noise of {seeds} seeds."
 
 
 def _by_metric(cells: Sequence[CellAgreement]) -> str:
@@ -133,7 +134,7 @@ def _shown(cell: CellAgreement, *, bold: bool = True) -> str:
     text = " / ".join(f"{factor * value:.3g}" for value in cell.values)
     if cell.agrees or not bold:
         return text
-    return f"**{text}**" if cell.is_apart else f"*{text}*"
+    return f"**{text}**" if cell.differs_beyond_noise else f"*{text}*"
 
 
 def _gap(cell: CellAgreement) -> str:
@@ -141,5 +142,5 @@ def _gap(cell: CellAgreement) -> str:
 
 
 def _worst(cells: list[CellAgreement]) -> list[CellAgreement]:
-    apart = [cell for cell in cells if not cell.agrees]
-    return sorted(apart, key=lambda cell: -abs(cell.gap))[:_LARGEST]
+    differing = [cell for cell in cells if not cell.agrees]
+    return sorted(differing, key=lambda cell: -abs(cell.gap))[:_LARGEST]

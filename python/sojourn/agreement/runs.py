@@ -42,7 +42,7 @@ def agree(
         **engine_options: options of the engines, as in `sojourn.run`.
 
     Raises:
-        InputError: there are not two engines.
+        InputError: fewer than two engines are given.
         ScenarioError: an engine cannot do what a scenario asks for.
         RunFailed: a run failed.
         Interrupted: Ctrl-C.
@@ -63,7 +63,7 @@ def select_two(engine: EngineLike, engine_options: Mapping[str, Any]) -> list[En
     """The two engines of an agreement; also raises the errors of `registry.select`.
 
     Raises:
-        InputError: there are not two engines.
+        InputError: fewer than two engines are given.
     """
     found = registry.select(engine, engine_options)
     if len(found) != 2:

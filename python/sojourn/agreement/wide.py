@@ -132,11 +132,11 @@ _LEFT_OUT: dict[str, Callable[[Cell], bool]] = {
 def name(cell: Cell) -> str:
     """The name of a cell: its levels."""
     ecn = " ecn" if cell["ecn"] else ""
-    beside = "" if cell["traffic"] == "bulk" else f" + {cell['traffic']}"
+    others = "" if cell["traffic"] == "bulk" else f" + {cell['traffic']}"
     offload = ", tso" if _offload(cell) != "off" else ""
     return (
         f"{cell['aqm']}{ecn} {cell['rate']} Mbit/s {cell['rtt']} "
-        f"{cell['flows']} x {cell['tcp']}{beside}{offload}"
+        f"{cell['flows']} x {cell['tcp']}{others}{offload}"
     )
 
 
@@ -196,7 +196,7 @@ def scenario(cell: Cell, tcp: str = "linux") -> _core.Scenario:
         f'queue = "{_queue(cell, path)}"',
         *_acks(cell, path),
         *_bulk(cell, path, tcp),
-        *_beside(cell, path, tcp),
+        *_cross_traffic(cell, path, tcp),
     ])  # fmt: skip
     return _core.Scenario.load(text, origin=name(cell))
 
@@ -268,7 +268,7 @@ def _tcp(cell: Cell, own: str) -> list[str]:
     ]
 
 
-def _beside(cell: Cell, path: _Path, tcp: str) -> list[str]:
+def _cross_traffic(cell: Cell, path: _Path, tcp: str) -> list[str]:
     """The traffic in addition to the bulk flows: users or datagrams."""
     users = max(1, min(16, path.bps // 5_000_000))
     apps = {

@@ -40,7 +40,7 @@ def as_json(agreement: WideAgreement) -> str:
             agreement.names[0]: cell.values[0], agreement.names[1]: cell.values[1],
             "noise": cell.noise if math.isfinite(cell.noise) else None,
             "agrees": cell.agrees, "agrees_closely": cell.agrees_closely,
-            "is_apart": cell.is_apart, "differs": cell.differs,
+            "differs_beyond_noise": cell.differs_beyond_noise, "differs": cell.differs,
         }
         for compared in agreement.compared
         for cell in compared.cells
@@ -79,7 +79,7 @@ def introduction(agreement: WideAgreement) -> list[str]:
         "|---|---|---|",
         *_whole(agreement),
         "",
-        _apart(agreement),
+        _differing(agreement),
         "",
         "A scenario lasts 20,000 packets of its link, at least 40 round trips and 4 s, at most "
         "150,000 packets or 10 round trips. Left out: pairs of levels without a scenario "
@@ -94,12 +94,12 @@ def _whole(agreement: WideAgreement) -> list[str]:
     rows = [f"| all {len(cells)} | {_both(cells)} |"]
     if seeds == 1:
         return rows
-    told = [cell for cell in cells if cell.is_told]
-    told_closely = [cell for cell in cells if cell.is_told_closely]
+    decided = [cell for cell in cells if cell.is_decided]
+    decided_closely = [cell for cell in cells if cell.is_decided_closely]
     rows.append(
         f"| whose difference has a 95 % interval within the tolerance | "
-        f"{_share(told, 'agrees')} of {len(told)} | "
-        f"{_share(told_closely, 'agrees_closely')} of {len(told_closely)} |"
+        f"{_share(decided, 'agrees')} of {len(decided)} | "
+        f"{_share(decided_closely, 'agrees_closely')} of {len(decided_closely)} |"
     )
     name, reference = agreement.names
     itself, first = agreement.halves
@@ -119,13 +119,13 @@ def _both(cells: Sequence[CellAgreement]) -> str:
     return f"{_share(cells, 'agrees')} | {_share(cells, 'agrees_closely')}"
 
 
-def _apart(agreement: WideAgreement) -> str:
+def _differing(agreement: WideAgreement) -> str:
     cells = agreement.cells
     if agreement.seeds == 1:
         return "One seed does not show the noise."
     return (
-        f"{sum(cell.is_apart for cell in cells)} differ beyond noise: by more than the first "
-        f"tolerance and the 95 % interval of their difference. "
+        f"{sum(cell.differs_beyond_noise for cell in cells)} differ beyond noise: by more than "
+        f"the first tolerance and the 95 % interval of their difference. "
         f"{_share(cells, 'differs')} differ by more than that interval, however little; 5 % would "
         "by chance."
     )
@@ -146,7 +146,7 @@ def _metric(cell: CellAgreement) -> str:
 
 
 def _counts(cells: Sequence[CellAgreement]) -> str:
-    differing = sum(cell.is_apart for cell in cells)
+    differing = sum(cell.differs_beyond_noise for cell in cells)
     return (
         f"{len(cells)} | {_share(cells, 'agrees')} | {_share(cells, 'agrees_closely')} | "
         f"{differing} |"
@@ -182,11 +182,11 @@ def _off(agreement: WideAgreement) -> list[str]:
     first, second = agreement.names
     off = sorted(
         (cell for cell in agreement.cells if not cell.agrees),
-        key=lambda cell: (not cell.is_apart, -abs(cell.gap)),
+        key=lambda cell: (not cell.differs_beyond_noise, -abs(cell.gap)),
     )
     rows = [
         f"| {cell.scenario} | {cell.metric} | {_shown(cell)} | {_gap(cell)} | "
-        f"{'yes' if cell.is_apart else ''} |"
+        f"{'yes' if cell.differs_beyond_noise else ''} |"
         for cell in off
     ]
     return [
@@ -226,4 +226,4 @@ def _not_compared(compared: Sequence[Compared]) -> list[str]:
 
 def _invalid(compared: Sequence[Compared]) -> list[str]:
     rows = [f"- {each.scenario}: {reason}" for each in compared for reason in each.invalid]
-    return ["## Runs that are no valid experiments", "", *rows, ""] if rows else []
+    return ["## Runs that are not valid experiments", "", *rows, ""] if rows else []

@@ -30,10 +30,10 @@ def build(source: Path) -> Path:
         The library, in the folder of the source: ``libNAME.so``.
 
     Raises:
-        InputError: there is nothing to build, no compiler, or it reports an error.
+        InputError: nothing to build, no compiler is installed, or it reports an error.
     """
     if not source.exists():
-        raise InputError(f"{source}: there is no such folder or file; `sojourn new` makes one")
+        raise InputError(f"{source}: no such folder or file; `sojourn new` makes one")
     if not source.is_dir() and not source.is_file():
         raise InputError(f"{source}: is not a regular file; give the source of a library")
     if (source / "Cargo.toml").is_file():

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sojourn import _core
-from sojourn.authoring import worlds
+from sojourn.authoring import check_scenarios
 from sojourn.authoring.cells import Finding, WorldResult
 from sojourn.describing.queues import queue_of
 from sojourn.loading.bring import AqmLike, bring
@@ -19,7 +19,7 @@ from sojourn.running.result import Result
 from sojourn.stability.model.parameters import seconds
 
 OPERATIONS = 1_000_000
-BESIDE = ("codel", "pie", "fq_codel")
+REFERENCES = ("codel", "pie", "fq_codel")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def check(
         progress: receives how far the runs are.
 
     Raises:
-        InputError: there is no such law.
+        InputError: the law is unknown.
         ScenarioError: the law is not legal.
         LawError: the law failed in a standard scenario, although it kept the contract.
     """
@@ -84,7 +84,7 @@ def check(
     each = max(operations // (10 if quick else 1), 1)
     findings = [Finding(*row) for row in _core.examine_law(name, laws, each)]
     info = _core.describe_aqm(name, laws)
-    aqms = _beside(name)
+    aqms = _contenders(name)
     made = Checked(
         law=name,
         source=laws[0].source if laws else "",
@@ -99,7 +99,7 @@ def check(
     )
     if not quick and made.is_kept:
         _run(made, laws, jobs, progress)
-        made.sentences.extend(worlds.sentences(made.grid, made.others, made.target_s))
+        made.sentences.extend(check_scenarios.sentences(made.grid, made.others, made.target_s))
     return made
 
 
@@ -110,14 +110,18 @@ def _command(law: str, quick: bool, operations: int) -> str:
     return shlex.join(["sojourn", "check", law, *options])
 
 
-def _beside(name: str) -> list[str]:
+def _contenders(name: str) -> list[str]:
     """The law, the same under flow queues, and the known AQMs."""
     kind, colon, settings = name.partition(":")
-    return list(dict.fromkeys([name, f"fq({kind}){colon}{settings}", *BESIDE]))
+    return list(dict.fromkeys([name, f"fq({kind}){colon}{settings}", *REFERENCES]))
 
 
 def _target(aqm: str, laws: list[_core.CustomLaw]) -> float | None:
-    loaded = _core.Scenario.load(worlds.grid(1, 20)).with_laws(laws).with_queue("bottleneck", aqm)
+    loaded = (
+        _core.Scenario.load(check_scenarios.grid(1, 20))
+        .with_laws(laws)
+        .with_queue("bottleneck", aqm)
+    )
     text = queue_of(json.loads(loaded.resolved_json()), "bottleneck")["settings"].get("target")
     return seconds(text) if text else None
 
@@ -129,9 +133,10 @@ def _run(
     places: list[tuple[str, tuple[int, int] | str]] = []
     tasks = []
     texts: dict[tuple[int, int] | str, str] = {
-        (n, rtt): worlds.grid(n, rtt) for n, rtt in itertools.product(*worlds.AXES)
+        (n, rtt): check_scenarios.grid(n, rtt)
+        for n, rtt in itertools.product(*check_scenarios.AXES)
     }
-    texts.update(worlds.OTHERS)
+    texts.update(check_scenarios.OTHERS)
     for aqm in made.aqms:
         for place, text in texts.items():
             loaded = _core.Scenario.load(text).with_laws(laws).with_queue("bottleneck", aqm)
@@ -150,7 +155,7 @@ def _cell(result: Result) -> WorldResult:
     summary, nothing = result.summary, float("nan")
     states = result.columns("states")
     is_backlog = np.asarray(states["var"], dtype=object) == "backlog_bytes"
-    is_counted = np.asarray(states["t_ns"]) >= worlds.WARMUP_S * 1e9
+    is_counted = np.asarray(states["t_ns"]) >= check_scenarios.WARMUP_S * 1e9
     backlog = np.asarray(states["value"])[is_backlog & is_counted]
     mean = float(backlog.mean())
     others = {key: value for key, value in summary.items() if key.startswith("class/")}

@@ -100,8 +100,8 @@ def check(endpoint: str, *, quick: bool = False) -> CheckedEndpoint:
         quick: three processes instead of six.
 
     Raises:
-        InputError: there is no such library, or loading it ends the process.
-        ScenarioError: it is no transport library, or has no such setting.
+        InputError: the library does not exist, or loading it ends the process.
+        ScenarioError: it is not a transport library, or a setting is unknown.
     """
     file = library_file(endpoint)
     opened = library.opened(file, library.ENDPOINT) if file else None

@@ -13,7 +13,7 @@ import numpy as np
 
 import sojourn
 from sojourn import files
-from sojourn.authoring import worlds
+from sojourn.authoring import check_scenarios
 from sojourn.authoring.cells import WorldResult
 from sojourn.authoring.check import Checked
 from sojourn.describing.finite import without_nan
@@ -59,7 +59,7 @@ def to_json(checked: Checked) -> dict[str, Any]:
             aqm: [{"flows": n, "rtt_ms": rtt, **asdict(cell)} for (n, rtt), cell in cells.items()]
             for aqm, cells in checked.grid.items()
         },
-        "worlds": {
+        "scenarios": {
             aqm: {name: asdict(cell) for name, cell in cells.items()}
             for aqm, cells in checked.others.items()
         },
@@ -109,13 +109,17 @@ def heat_map(
         drawing, axes = style.panels(title, 1, len(checked.aqms), 1.9)
         for axis, aqm in zip(axes, checked.aqms, strict=True):
             cells = checked.grid[aqm]
-            table = np.array([[value(cells[n, rtt]) for rtt in worlds.RTTS_MS]
-                              for n in worlds.FLOWS])  # fmt: skip
+            table = np.array([[value(cells[n, rtt]) for rtt in check_scenarios.RTTS_MS]
+                              for n in check_scenarios.FLOWS])  # fmt: skip
             axis.imshow(table, cmap=colours, vmin=0.0, vmax=most, aspect="auto", origin="lower")
             axis.grid(visible=False)
             axis.set_title(aqm, fontsize=8, loc="left")
-            axis.set_xticks(range(len(worlds.RTTS_MS)), [str(rtt) for rtt in worlds.RTTS_MS])
-            axis.set_yticks(range(len(worlds.FLOWS)), [str(n) for n in worlds.FLOWS])
+            axis.set_xticks(
+                range(len(check_scenarios.RTTS_MS)), [str(rtt) for rtt in check_scenarios.RTTS_MS]
+            )
+            axis.set_yticks(
+                range(len(check_scenarios.FLOWS)), [str(n) for n in check_scenarios.FLOWS]
+            )
             axis.tick_params(labelsize=7.5)
             axis.set_xlabel("base RTT [ms]", fontsize=8)
             for (row, column), x in np.ndenumerate(table):
@@ -143,7 +147,7 @@ def _rows(checked: Checked) -> list[tuple[str, list[str]]]:
         cells = [checked.others[aqm] for aqm in checked.aqms]
         return name, [_number(scale * of(each)) if each else "–" for each in cells]
 
-    mixed, flood = worlds.MIXED, worlds.FLOOD
+    mixed, flood = check_scenarios.MIXED, check_scenarios.FLOOD
 
     def other(world: str, key: str) -> Callable[[dict[str, WorldResult]], float]:
         return lambda cells: cells[world].others.get(f"class/{key}", math.nan)

@@ -190,7 +190,9 @@ def checked_tree(source: Path, needed: Sequence[str]) -> Path:
         InputError: it is not a source tree, or of another version.
     """
     if lacking := [name for name in needed if not (source / name).is_file()]:
-        raise InputError(f"--source: {source} is no source tree of Sojourn: no {lacking[0]}")
+        raise InputError(
+            f"--source: {source} is not a source tree of Sojourn: it lacks {lacking[0]}"
+        )
     manifest = tomllib.loads((source / "Cargo.toml").read_text(encoding="utf-8"))
     version = manifest["workspace"]["package"]["version"]
     if version != sojourn.__version__:

@@ -49,12 +49,12 @@ def run_scripts(folder: Path, only: str | None = None) -> list[ScriptResult]:
     """
     if not folder.is_dir():
         raise InputError(
-            f"--scripts: there is no folder {folder}; name one with .pkt files, such as "
+            f"--scripts: no such folder {folder}; name one with .pkt files, such as "
             "tools/testing/selftests/net/packetdrill of a checkout of the kernel"
         )
     paths = sorted(folder.rglob("*.pkt"))
     if not paths:
-        raise InputError(f"--scripts: there is no .pkt file below {folder}")
+        raise InputError(f"--scripts: no .pkt file below {folder}")
     wanted = [path for path in paths if only is None or fnmatchcase(path.stem, only)]
     if not wanted:
         raise InputError(f"--only: none of {counted(len(paths), 'script')} is called {only}")

@@ -30,7 +30,7 @@ Examples:
     "--grid", type=click.Choice(["usual", "wide", "newer"]), is_flag=False, flag_value="usual",
     help="A shipped grid of scenarios as well: the usual one for these engines, or, alone, the "
     "wide one over rates, round trips, numbers of flows, TCPs and traffic, or the one of DualPI2 "
-    "and segmentation offload, which wants a newer kernel.",
+    "and segmentation offload, which needs a newer kernel.",
 )  # fmt: skip
 @click.option(
     "--engine", default="sim,linux", metavar="ENGINE,ENGINE", show_default=True,

@@ -59,7 +59,7 @@ Examples:
 @click.argument("topic")
 @options.json_option
 def explain(topic: str, as_json: bool) -> int:
-    """Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario."""
+    """Explain an AQM, a congestion control, a TCP, a parameter or a key of a scenario."""
     from sojourn.describing import explain as explaining
 
     if as_json:

@@ -70,7 +70,7 @@ COMMANDS = {
     ),
     "explain": Entry(
         "ask", "explain",
-        "Explain an AQM, a congestion control, a TCP, a parameter or a word of a scenario.",
+        "Explain an AQM, a congestion control, a TCP, a parameter or a key of a scenario.",
     ),
     "import": Entry(
         "importing", "import_file",

@@ -26,7 +26,7 @@ from sojourn.plots.outputs import check_format
 from sojourn.reading import shown
 
 if TYPE_CHECKING:
-    from sojourn.plots.beside import Drawers
+    from sojourn.plots.background import Drawers
 
 
 @click.command(
@@ -58,7 +58,7 @@ Examples:
 @options.link_option
 @click.option(
     "--fair", metavar="NAME=VALUE[,...]",
-    help="Parameters that all AQMs share which have them, such as target=20ms or dialect=linux.",
+    help="Parameters for every AQM that has them, such as target=20ms or dialect=linux.",
 )  # fmt: skip
 @click.option(
     "--metric", "metrics", multiple=True, metavar="FILE:NAME",
@@ -173,7 +173,7 @@ def _drawers(formats: list[str], size: str) -> Iterator[Drawers | None]:
     if not formats:
         yield None
         return
-    from sojourn.plots.beside import drawers
+    from sojourn.plots.background import drawers
 
     with drawers(formats, size) as drawing:
         yield drawing

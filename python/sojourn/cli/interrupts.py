@@ -36,7 +36,7 @@ def words(error: BaseException | None) -> str:
         return "sojourn: interrupted"
     lines = [f"sojourn: {error}", *(f"  finished: {label}" for label in error.finished)]
     if error.finished:
-        lines.append("sojourn: these are kept, the same call goes on from there")
+        lines.append("sojourn: these are kept; the same command resumes from there")
     return "\n".join(lines)
 
 
@@ -141,9 +141,9 @@ def _wakeups() -> Callable[[], bytes]:
     if platforms.IS_WINDOWS:  # there the interpreter writes to sockets alone
         import socket
 
-        listening, told = socket.socketpair()
-        told.setblocking(False)
-        signal.set_wakeup_fd(told.detach(), warn_on_full_buffer=False)
+        listening, waking = socket.socketpair()
+        waking.setblocking(False)
+        signal.set_wakeup_fd(waking.detach(), warn_on_full_buffer=False)
         return lambda: listening.recv(1)
     heard, arrived = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(arrived, False)

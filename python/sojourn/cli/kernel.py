@@ -44,7 +44,7 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--jobs", type=click.IntRange(1), default=2, metavar="N", show_default=True,
-    help="Compilers at a time.",
+    help="Number of compilers that run in parallel.",
 )  # fmt: skip
 @click.option(
     "--debug", is_flag=True,
@@ -69,7 +69,7 @@ def build(
         raise click.UsageError("--patch and --name belong together; give both.")
     if patch is not None and name is not None:
         if debug:
-            raise click.UsageError("--debug: is not for --patch; leave one out.")
+            raise click.UsageError("--debug: cannot be combined with --patch; leave one out.")
         return _build_patched(patch, name, int(hz), jobs, source)
     release = archives.release_asked(source) if source is not None else None
     found = guest_kernel.find(int(hz), release, debug=debug)
@@ -144,7 +144,7 @@ def _target(
         option += "" if hz == guest_kernel.DEFAULT_HZ else f" --hz {hz}"
         option += " --debug" if debug else ""
         raise InputError(
-            f"kernel module: there is no guest kernel{what} of {hz} Hz yet; `sojourn kernel "
+            f"kernel module: no guest kernel{what} of {hz} Hz is built yet; `sojourn kernel "
             f"build{option}` makes it in about 5 minutes"
         )
     return aqm_module.of_guest(found.path.parent)

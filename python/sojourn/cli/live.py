@@ -35,14 +35,16 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N",
-    help="The port; without it any that is free.",
+    help="The port; any free one by default.",
 )  # fmt: skip
 @click.option(
     "--save", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write the page into one file, which opens from disk with FILE and the AQMs, in place of "
     "serving it.",
 )  # fmt: skip
-@click.option("--open/--no-open", "opens", default=True, help="Open a browser, or print only.")
+@click.option(
+    "--open/--no-open", "opens", default=True, help="Open a browser, or print the address."
+)
 def live(file: str | None, aqm: str | None, port: int, save: Path | None, opens: bool) -> int:
     """Open the laboratory in the browser: two AQMs on one line, live.
 
@@ -73,7 +75,7 @@ def _at(file: str | None, aqm: str | None) -> str:
     """The fragment of the address that holds the initial state of the page.
 
     Raises:
-        InputError: there are not two AQMs, the file is missing, or the page cannot hold it.
+        InputError: the AQMs are not two, the file is missing, or the page cannot hold it.
         ScenarioError: the scenario or an AQM is not legal.
     """
     if file is None:

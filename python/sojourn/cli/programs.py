@@ -78,7 +78,7 @@ Examples:
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time.")
 @click.option(
     "--kernel", type=click.Path(path_type=Path), metavar="RELEASE|PATH",
-    help="The guest kernel of another release, or one of your own.",
+    help="The guest kernel of another release, or your own.",
 )  # fmt: skip
 @options.out_option(
     "Save the tables, the report of several runs, and of one run what the programs wrote, in DIR. "

@@ -139,7 +139,7 @@ def reproduce(
         )  # fmt: skip
     except Interrupted as error:
         # Thousands of labels would not be readable.
-        console.say(f"sojourn: {error}; they are kept, the next call goes on from there")
+        console.say(f"sojourn: {error}; they are kept; the same command resumes from there")
         return _INTERRUPTED
     console.say(
         f"{counted(found.tally.made, 'run')} made, {found.tally.cached:,} from the store, "

@@ -61,12 +61,12 @@ start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C
 @click.option("--aqm", metavar="AQM", shell_complete=options.complete_aqm,
               help="AQM of every way with a rate; taildrop by default.")  # fmt: skip
 @click.option("--rate", metavar="RATE",
-              help="Rate of both ways, such as 100mbit; without one nothing waits.")  # fmt: skip
+              help="Rate of both ways, such as 100mbit; without one nothing queues.")  # fmt: skip
 @click.option("--up", metavar="RATE", help="Rate from near to far, in place of --rate.")
 @click.option("--down", "--reverse-rate", "down", metavar="RATE",
               help="Rate from far to near, in place of --rate.")  # fmt: skip
 @click.option("--delay", metavar="TIME", help="Delay, such as 20ms, of each way.")
-@click.option("--limit", metavar="LIMIT", help="How much may wait, such as 500p or 125kB.")
+@click.option("--limit", metavar="LIMIT", help="Limit of the queue, such as 500p or 125kB.")
 @click.option("--framing", metavar="SIZE", help="Bytes that the link adds, such as 38B.")
 @click.option("--reverse-aqm", metavar="AQM", shell_complete=options.complete_aqm,
               help="The same for the way from far to near alone.")  # fmt: skip
@@ -75,14 +75,14 @@ start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C
 @click.option("--reverse-framing", metavar="SIZE")
 @click.option("--near", metavar="SPACE",
               help="Where COMMAND is: new (default), host, or a name of `ip netns`.")  # fmt: skip
-@click.option("--far", metavar="SPACE", help="Where the other end is; the same words.")
+@click.option("--far", metavar="SPACE", help="Where the other end is, in the same form.")
 @click.option("--far-run", metavar="COMMAND", default="",
               help="Run this at the far end first; split into words, no shell.")  # fmt: skip
 @click.option("--duration", metavar="TIME", help="End after this time.")
 @click.option("--spin", metavar="TIME",
               help="Stay awake this long before a packet is due; keeps a core busy.")  # fmt: skip
 @click.option("--realtime", is_flag=True, help="Run at a real-time priority; needs root.")
-@click.option("--stall", metavar="TIME", help="So late makes a run invalid; 5ms by default.")
+@click.option("--stall", metavar="TIME", help="Lateness that makes a run invalid; 5ms by default.")
 @click.option("--mtu", metavar="SIZE", help="Largest IP packet; 1500B by default.")
 @click.option("--seed", type=options.SEED,
               help="Seed of all random numbers; that of FILE by default, or 1.")  # fmt: skip
@@ -128,7 +128,7 @@ def _not_startable(command: Sequence[str]) -> int | None:
     if not command or shutil.which(command[0]) is not None:
         return None
     is_there = "/" in command[0] and Path(command[0]).exists()
-    why = "cannot be executed" if is_there else "there is no such program"
+    why = "cannot be executed" if is_there else "no such program"
     console.say(f"sojourn: error: {command[0]}: {why}")
     return _NOT_EXECUTABLE if is_there else _NOT_FOUND
 

@@ -80,7 +80,7 @@ def run(
     scenario = with_endpoints(scenario, parse_endpoints(endpoints))
     console.warn(scenario.warnings)
     if pcap is not None and engine != registry.NAMES[0]:
-        raise InputError(f"--pcap: captures are of the engine {registry.NAMES[0]}, not of {engine}")
+        raise InputError(f"--pcap: only engine {registry.NAMES[0]} writes captures, not {engine}")
     options.announce(out)
     options.writing_to(out)
     result = run_once(

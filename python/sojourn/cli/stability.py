@@ -72,8 +72,12 @@ Examples:
 @click.argument("aqm")
 @click.option("--rtt", required=True, metavar="TIMES", help="Round-trip time without queue: a "
               "time, a list, or a range such as 20ms..300ms.")  # fmt: skip
-@click.option("--rate", required=True, metavar="RATES", help="Rate of the link, alike: 10mbit.")
-@click.option("--flows", required=True, metavar="NUMBERS", help="How many flows, alike: 5..100.")
+@click.option(
+    "--rate", required=True, metavar="RATES", help="Rate of the link: 10mbit; lists and ranges too."
+)
+@click.option(
+    "--flows", required=True, metavar="NUMBERS", help="Number of flows; lists and ranges too."
+)
 @click.option("--cc", type=click.Choice(_CCS), default="reno", show_default=True,
               help="Congestion control of the flows.")  # fmt: skip
 @click.option("--scalable-flows", type=click.IntRange(0), default=0, metavar="N",
@@ -118,7 +122,7 @@ def stability(
     if observe and plot != "map":
         raise InputError("--observe: simulates points of a map; add --plot map")
     if wants_design and plot:
-        raise InputError("--plot: a design has a figure of its own, with --out; leave --plot out")
+        raise InputError("--plot: a design has its own figure, with --out; leave --plot out")
     if wants_design:
         _design(question, margin, least_drop, out, as_json)
         return 0

@@ -167,7 +167,7 @@ def run_study(
 @_cluster
 @_option
 @_dashboard
-@click.option("--retry", is_flag=True, help="Try again what was set aside.")
+@click.option("--retry", is_flag=True, help="Retry runs that were set aside.")
 @_laws
 def resume(store: str, retry: bool, aqms: tuple[str, ...], **where: Any) -> int:
     """Resume the study in STORE: only missing runs are executed."""

@@ -106,7 +106,7 @@ Exit codes:
     "--seeds", type=click.IntRange(0, 1000), default=5, metavar="N", show_default=True,
     help="Seeds per simulation; 0 simulates nothing.",
 )  # fmt: skip
-@click.option("--strict", is_flag=True, help="End with code 1 for what is doubtful too.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 for doubtful findings too.")
 @options.store_option
 @options.json_option
 def check(
@@ -162,7 +162,7 @@ Examples:
 @click.option("--dev", "device", metavar="NAME", default="eth0", show_default=True,
               help="The device that gets the disciplines.")  # fmt: skip
 @click.option("--link", metavar="NAME", help="The only link to export.")
-@click.option("--kernel", metavar="RELEASE", help="Refuse what this Linux has not: 6.1.")
+@click.option("--kernel", metavar="RELEASE", help="Refuse what this version of Linux lacks: 6.1.")
 @click.option("--uci", is_flag=True, help="Write a section of OpenWrt's /etc/config/sqm.")
 def export(
     file: str,

@@ -146,7 +146,7 @@ def _selected(expected: list[Expected], pattern: str | None, last_failed: bool) 
         names = [each.name for each in expected]
         expected = [each for each in expected if pattern.lower() in each.name.lower()]
         if not expected:
-            raise InputError(f"-k {pattern}: is in no name; there are {', '.join(names)}")
+            raise InputError(f"-k {pattern}: matches no name; known: {', '.join(names)}")
     if last_failed:
         from sojourn.testing.last_failed import select
 

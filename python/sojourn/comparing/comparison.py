@@ -29,7 +29,7 @@ from sojourn.running.store import DEFAULT_STORE, Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sojourn.plots.beside import Drawers
+    from sojourn.plots.background import Drawers
 
 DEFAULT_SEEDS = 10
 
@@ -84,7 +84,7 @@ class Comparison(ComparedRuns):
             drawing: the drawers given to `compare`, for these formats and this size.
 
         Raises:
-            InputError: there is no such format or size, LaTeX is needed and missing, the folder
+            InputError: the format or size is unknown, LaTeX is needed and missing, the folder
                 cannot be made, or another process writes to it.
             OSError: the disk is full.
         """
@@ -168,11 +168,11 @@ def compare(
         apps: applications written in Python by the name of the flows.
         endpoints: transport libraries, as for `sojourn.run`.
         engine: one or several (``"sim,linux"``): every AQM runs on each, as ``codel on linux``.
-        drawing: drawers of `sojourn.plots.beside` that work meanwhile, for `Comparison.save`.
+        drawing: drawers of `sojourn.plots.background` that work meanwhile, for `Comparison.save`.
         **engine_options: options of the engines, as for `sojourn.run`.
 
     Raises:
-        InputError: the file or link does not exist, there is no AQM or seed, or too little memory.
+        InputError: the file, link, AQM or seeds are missing, or there is too little memory.
         ScenarioError: the scenario, an AQM or the simulator's part of it is not legal.
         LawError: a custom law failed; with file, line and time.
         Interrupted: Ctrl-C; complete runs have been saved if `out` was given.

@@ -47,7 +47,7 @@ def t_quantile(degrees: int, probability: float) -> float:
         probability: between 0 and 1.
     """
     if not 0.0 < probability < 1.0:
-        raise ValueError(f"there is no quantile of {probability}")
+        raise ValueError(f"{probability} is not the probability of a quantile")
     if probability > 0.5:
         return -t_quantile(degrees, 1.0 - probability)
     low = -1.0

@@ -254,7 +254,7 @@ def _with(
     force: bool = False,
     laws: Sequence[_core.CustomLaw] = (),
 ) -> str | None:
-    """An AQM with a parameter or dialect; None if it has no such parameter or dialect.
+    """An AQM with a parameter or dialect; None if it lacks that parameter or dialect.
 
     Raises:
         InputError: it already has another value.

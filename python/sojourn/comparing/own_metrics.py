@@ -70,7 +70,7 @@ class OwnMetric:
         except (Exception, SystemExit) as error:
             raise InputError(f"{place}: {type(error).__name__}: {error}") from error
         if self.kind == "share" and not (math.isnan(value) or 0.0 <= value <= 1.0):
-            raise InputError(f"{place}: {value:g} is no share; return a fraction from 0 to 1")
+            raise InputError(f"{place}: {value:g} is not a share; return a fraction from 0 to 1")
         return value
 
     def on(self, link: str) -> Metric:
@@ -144,7 +144,7 @@ def _of_text(text: str) -> OwnMetric:
     known = [name for name, each in vars(module).items() if isinstance(each, OwnMetric)]
     has = f"it has {', '.join(known)}" if known else "it has none"
     raise InputError(
-        f"--metric {text}: the file has no metric of that name; {has}. A metric is a function "
+        f"--metric {text}: the file has no such metric; {has}. A metric is a function "
         "decorated with sojourn.metric"
     )
 

@@ -22,7 +22,7 @@ def split(text: str) -> list[str]:
     aqms: list[str] = []
     for item in _items(text):
         if not item:
-            raise InputError(f"--aqm `{text}`: there is nothing between two commas; remove one")
+            raise InputError(f"--aqm `{text}`: nothing stands between two commas; remove one")
         if not _continues(item):
             aqms.append(item)
         elif not aqms:

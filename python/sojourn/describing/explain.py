@@ -18,7 +18,7 @@ WIDTH = 80
 Entry = dict[str, Any]
 _ROLES = {
     "law": "AQM, law",
-    "discipline": "AQM, discipline of its own kind",
+    "discipline": "AQM with its own discipline",
     "preset": "AQM, discipline with law",
     "cc": "congestion control",
 }
@@ -116,9 +116,9 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known += [*_tcps(), *schema_keys.keys()]
     near = meant(topic, known, cutoff=0.5) or ";"
     return (
-        f"{topic}: there is no AQM, congestion control, TCP, parameter or word of a scenario of "
-        f"that name{near} `sojourn list aqms`, `ccs` and `tcps` show what there is, and "
-        "`sojourn explain links` and `sojourn explain flows` begin with a scenario's words"
+        f"{topic}: no AQM, congestion control, TCP, parameter or key of a scenario has "
+        f"this name{near} `sojourn list aqms`, `ccs` and `tcps` list what is known, and "
+        "`sojourn explain links` and `sojourn explain flows` begin with a scenario's keys"
     )
 
 

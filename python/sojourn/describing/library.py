@@ -124,7 +124,7 @@ def find(source: str | Path) -> Path:
     if str(source) in named:
         return named[str(source)]
     hint = _hint(str(source), named)
-    raise InputError(f"{source}: there is no such file and no shipped scenario of that name{hint}")
+    raise InputError(f"{source}: no such file, and no shipped scenario of that name{hint}")
 
 
 def _hint(name: str, named: Iterable[str]) -> str:
@@ -149,7 +149,7 @@ def parse_set(text: str) -> tuple[str, str]:
     """Read ``links.bottleneck.rate=20mbit`` as key and value.
 
     Raises:
-        InputError: there is no ``=`` or nothing before it.
+        InputError: ``=`` is missing, or nothing stands before it.
     """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():

@@ -83,5 +83,5 @@ def required(place: str, value: object) -> Quantity:
     """
     found = quantity(value)
     if found is None:
-        raise InputError(f"{place}: `{value}` is no number with a unit; write one such as 20ms")
+        raise InputError(f"{place}: `{value}` is not a number with a unit; write one such as 20ms")
     return found

@@ -182,7 +182,7 @@ def _check(selected: Sequence[Engine], names: Sequence[str], given: Sequence[str
     for name in names:
         if name not in owners:
             hint = f"; it is `{_RENAMED[name]}`" if name in _RENAMED else ""
-            raise TypeError(f"there is no argument or engine option `{name}`{hint}")
+            raise TypeError(f"unknown argument or engine option `{name}`{hint}")
     fitting = {option.name for engine in selected for option in engine.options}
     for name in given:
         engine, option = owners[name]

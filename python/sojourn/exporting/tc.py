@@ -103,5 +103,5 @@ def _release(text: str | None) -> tuple[int, int] | None:
         return None
     found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(\.\d+)?", text)
     if not found:
-        raise InputError(f"--kernel {text}: is no release; write one such as 6.1")
+        raise InputError(f"--kernel {text}: is not a release; write one such as 6.1")
     return int(found[1]), int(found[2])

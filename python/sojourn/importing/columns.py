@@ -225,4 +225,4 @@ def _take(
         case _:
             result.loss = sum(value for _, value, _ in known) / len(known)
             if not 0 <= result.loss <= 1:
-                raise InputError(f"{name}: a mean loss of {result.loss:g} is no share")
+                raise InputError(f"{name}: a mean loss of {result.loss:g} is not a share")

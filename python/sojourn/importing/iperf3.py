@@ -25,7 +25,7 @@ def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
             case "start" | "end" | "error" as kind:
                 report[kind] = event["data"]
             case other:
-                raise InputError(f"{name}, document {number}: `{other}` is no event of iperf3")
+                raise InputError(f"{name}, document {number}: `{other}` is not an event of iperf3")
     return report
 
 
@@ -33,7 +33,7 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     """The rates over time of a report, with its round-trip times.
 
     Raises:
-        InputError: iperf3 failed, or there are no intervals.
+        InputError: iperf3 failed, or its output has no intervals.
     """
     if report.get("error"):
         raise InputError(f"{name}: iperf3 failed: {report['error']}")

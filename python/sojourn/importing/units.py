@@ -32,7 +32,7 @@ _BYTE_RATE = re.compile(r"([kKmMgG]?)(B/s|Bps|B)")
 
 
 def rate_factor(unit: str) -> float | None:
-    """bit/s per unit, such as ``Mbit/s``, ``kbps`` or ``MB/s``; None if it is no unit of rate."""
+    """bit/s per unit, such as ``Mbit/s``, ``kbps`` or ``MB/s``; None if it is not such a unit."""
     if found := _BYTE_RATE.fullmatch(unit):
         return 8 * _PREFIXES[found[1].lower()]
     return RATES.get(unit.lower())

@@ -29,7 +29,7 @@ def write(result: Imported, source: Path, output: Path | None, stem: str) -> lis
     if output is None:
         if result.trace is not None:
             raise InputError(
-                f"{shown(source)}: its scenario names a trace, which is a file of its own; say "
+                f"{shown(source)}: its scenario names a trace, which is a separate file; say "
                 f"where, such as --output {stem}.toml"
             )
         sys.stdout.write(result.text)

@@ -44,7 +44,7 @@ def widget(
         An ``anywidget.AnyWidget``, which a notebook displays.
 
     Raises:
-        InputError: anywidget is not installed, the page is not built, or there are not two AQMs.
+        InputError: anywidget is not installed, the page is not built, or the AQMs are not two.
         ScenarioError: the scenario is not legal.
     """
     try:

@@ -94,7 +94,7 @@ def _check_repeats(text: str, law: CustomLaw, laws: list[CustomLaw]) -> None:
     if not _core.law_repeats(text, laws, _OPERATIONS):
         place = law.source.split(" sha256=")[0].partition(":")[2]
         raise InputError(
-            f"{place}: two runs under one seed differ: it draws random numbers of its own "
+            f"{place}: two runs under one seed differ: it draws its own random numbers "
             "(take them from `random`, which the hooks are given), or keeps state across runs "
             "(keep it in the law, of which every queue has its own); `sojourn check` says more"
         )
@@ -142,7 +142,7 @@ def _of_tc(aqm: str) -> str:
 
     Raises:
         InputError: the text is in tc's syntax, without ``tc:``.
-        ScenarioError: tc has no such discipline or option, or there is no counterpart.
+        ScenarioError: tc lacks the discipline or option, or it has no counterpart.
     """
     head, colon, rest = aqm.partition(":")
     if colon and head.strip() == "tc":
@@ -214,7 +214,7 @@ def _of_module(file: Path, module: ModuleType, name: str | None) -> CustomLaw:
     cls = getattr(module, name, None)
     if cls is None:
         known = _known([each.__name__ for each in own])
-        raise InputError(f"{file}: there is no class `{name}`; {known}")
+        raise InputError(f"{file}: unknown class `{name}`; {known}")
     return custom_law(cls)
 
 
@@ -259,7 +259,7 @@ def load_module(file: Path) -> ModuleType:
         InputError: the file does not exist or cannot be imported; with line and reason.
     """
     if not file.exists():
-        raise InputError(f"{file}: there is no such file; give its path from this folder")
+        raise InputError(f"{file}: no such file; give its path from this folder")
     text = reading.content(file, "module")
     digest = hashlib.sha256(text + bytes(file.resolve())).hexdigest()
     name = f"sojourn_law_{file.stem}_{digest[:12]}"

@@ -90,7 +90,7 @@ def opened(file: Path, entry: str, *, is_tried: bool = False) -> Opened:
             has been loaded with other content.
     """
     if not file.exists():
-        raise InputError(f"{file}: there is no such library; `sojourn build` makes one")
+        raise InputError(f"{file}: no such library; `sojourn build` makes one")
     content = reading.content(file, "library")
     others = _others(file.resolve(), content)
     digest = _digest(content, others)

@@ -60,7 +60,7 @@ def kind(name: str) -> Callable[..., Figure]:
         KeyError: the kind does not exist.
     """
     if name not in KINDS:
-        raise KeyError(f"there is no figure `{name}`; known: {', '.join(KINDS)}")
+        raise KeyError(f"unknown figure `{name}`; known: {', '.join(KINDS)}")
     draw: Callable[..., Figure] = getattr(import_module(f"sojourn.plots.{name}"), name)
     return draw
 

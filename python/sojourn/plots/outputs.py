@@ -50,7 +50,7 @@ def tex_system() -> str:
     found = next((system for system in systems if shutil.which(system)), None)
     if found is None:
         raise InputError(
-            f"--format pgf: needs LaTeX, and there is no {' or '.join(systems)}; {_ARM_TEX}, or "
+            f"--format pgf: needs LaTeX, and {' or '.join(systems)} is missing; {_ARM_TEX}, or "
             "write pdf"
         )
     return found

@@ -85,9 +85,9 @@ def _margins(panel: Axes, of: MarginGrid, i: int) -> ScalarMappable:
 def _border(margin: Floats, x: Floats, y: Floats) -> list[list[tuple[float, float]]]:
     """The edges between cells with and without margin, which step scaling makes ragged."""
     known, stable = np.isfinite(margin), margin > 0.0
-    beside = known[:, 1:] & known[:, :-1] & (stable[:, 1:] != stable[:, :-1])
+    adjacent = known[:, 1:] & known[:, :-1] & (stable[:, 1:] != stable[:, :-1])
     above = known[1:] & known[:-1] & (stable[1:] != stable[:-1])
-    upright = [[(x[j + 1], y[i]), (x[j + 1], y[i + 1])] for i, j in np.argwhere(beside)]
+    upright = [[(x[j + 1], y[i]), (x[j + 1], y[i + 1])] for i, j in np.argwhere(adjacent)]
     level = [[(x[j], y[i + 1]), (x[j + 1], y[i + 1])] for i, j in np.argwhere(above)]
     return upright + level
 

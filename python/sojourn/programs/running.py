@@ -80,7 +80,7 @@ def run_programs(
         **choices: ``seed``, ``progress`` and ``memory`` of `sojourn.run`.
 
     Raises:
-        InputError: a host, a start, a folder or a variable is invalid, or there is no guest kernel.
+        InputError: a host, a start, a folder or a variable is invalid, or no guest kernel is built.
         RunFailed: programs exceeded the limits of a run, or computed without end.
         ScenarioError, LawError, Interrupted, OSError: as `sojourn.run`.
     """

@@ -93,7 +93,7 @@ class Programs:
         by_name: dict[str, dict[str, Any]] = {group["name"]: group for group in groups}
         names = ", ".join(by_name)
         if self.group is not None and self.group not in by_name:
-            raise InputError(f"--replace {self.group}: there are no such flows; there are {names}")
+            raise InputError(f"--replace {self.group}: no flows have this name; known: {names}")
         if self.group is None and GROUP not in by_name and len(groups) > 1:
             raise InputError(
                 f"--replace: programs take the place of one group of flows; name one of {names}"
@@ -172,7 +172,7 @@ def gather(
             raise InputError(f"--folder {host}={folder}: is not a folder")
     for name, value in (environment or {}).items():
         if _VARIABLE.fullmatch(name) is None or "\0" in value:
-            raise InputError(f"--env {name}: is no name of a variable; write --env NAME=VALUE")
+            raise InputError(f"--env {name}: is not the name of a variable; write --env NAME=VALUE")
     return Programs(
         tuple(listed),
         group,
@@ -197,7 +197,7 @@ def _command(name: str, text: Any) -> Command:
 def _start_ns(name: str, start: str) -> int:
     found = quantity(start)
     if found is None or found.unit not in ("s", "ms", "us", "ns") or found.number < 0:
-        raise InputError(f"--at {name}: `{start}` is no time; write one such as client@2s")
+        raise InputError(f"--at {name}: `{start}` is not a time; write one such as client@2s")
     ns = round(found.size * 1e9)
     if ns > _LATEST_NS:
         raise InputError(f"--at {name}: `{start}` is later than any run ends")

@@ -38,7 +38,7 @@ from sojourn.report.keys import keys
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from sojourn.plots.beside import Drawers
+    from sojourn.plots.background import Drawers
 
 __all__ = [
     "facts_of_machine", "get_ready", "inline_svg", "page", "page_style", "save", "template",
@@ -82,7 +82,7 @@ def save(
         InputError: the format or size does not exist.
         OSError: the folder cannot be written, or the disk is full.
     """
-    from sojourn.plots.beside import drawers
+    from sojourn.plots.background import drawers
 
     if drawing is None and formats:
         with drawers(formats, size) as own:

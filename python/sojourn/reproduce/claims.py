@@ -78,7 +78,7 @@ def difference(a: Quantity, b: Quantity) -> Measure:
     return lambda values: first(values) - second(values)
 
 
-def _told(a: Quantity, relation: str, b: Quantity) -> str:
+def _worded(a: Quantity, relation: str, b: Quantity) -> str:
     """A relation in words: ``PIE > MADPIE (rtt500 p90_ms)``."""
     if not isinstance(a, str) or not isinstance(b, str):
         return relation.format(_named(a), _named(b))
@@ -150,7 +150,7 @@ def more(
     first, second = value(a), value(b)
     times = "" if factor == 1.0 else f"{factor:g} x "
     return _relation(
-        label or _told(a, f"{{}} > {times}{{}}", b),
+        label or _worded(a, f"{{}} > {times}{{}}", b),
         lambda values: first(values) - factor * second(values),
         a, b, unit,
     )  # fmt: skip
@@ -158,14 +158,14 @@ def more(
 
 def not_less(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
     """``a >= b``, with a tolerance relative to `b`."""
-    return more(a, b, 1.0 - within, label or _told(a, "{} not noticeably below {}", b))
+    return more(a, b, 1.0 - within, label or _worded(a, "{} not noticeably below {}", b))
 
 
 def not_more(a: Quantity, b: Quantity, within: float = NOTICEABLE, label: str = "") -> Part:
     """``a <= b``, with a tolerance relative to `b`."""
     first, second = value(a), value(b)
     return _relation(
-        label or _told(a, "{} not noticeably above {}", b),
+        label or _worded(a, "{} not noticeably above {}", b),
         lambda values: (1.0 + within) * second(values) - first(values),
         a, b,
     )  # fmt: skip
@@ -181,7 +181,7 @@ def alike(
         allowed = max(within * abs(second(values)), floor)
         return allowed - abs(first(values) - second(values))
 
-    return _relation(label or _told(a, "{} ≈ {}", b), margin, a, b)
+    return _relation(label or _worded(a, "{} ≈ {}", b), margin, a, b)
 
 
 def growing(*quantities: Quantity) -> tuple[Part, ...]:

@@ -72,7 +72,7 @@ def load_edited(
         sets: further keys, after those of the edits.
 
     Raises:
-        InputError: there is no such link, or several and none is named.
+        InputError: the link is unknown, or there are several and none is named.
         ScenarioError: a key, a value or an AQM is not legal.
     """
     if not edits:

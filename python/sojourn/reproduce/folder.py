@@ -38,7 +38,7 @@ def read(folder: Path) -> Paper:
     """The paper of a folder.
 
     Raises:
-        InputError: there is no such file, or something in it is not legal; with line and remedy.
+        InputError: the file does not exist, or something in it is not legal; with line and remedy.
     """
     file = folder / FILE
     if not file.is_file():
@@ -83,7 +83,7 @@ class _Cases:
         """
         for key in item.texts("cases"):
             if key not in self.tables:
-                why = f"there is no case `{key}`{nearest(key, [*self.tables])}"
+                why = f"unknown case `{key}`{nearest(key, [*self.tables])}"
                 raise item.refuse(why, "cases")
             if key not in self.read:
                 self.read[key] = self._case(key)
@@ -133,7 +133,7 @@ class _Cases:
         while base := self._known(keys[0]).text_of("base", ""):
             reader = self._known(keys[0])
             if base not in self.tables:
-                why = f"there is no case `{base}`{nearest(base, [*self.tables])}"
+                why = f"unknown case `{base}`{nearest(base, [*self.tables])}"
                 raise reader.refuse(why, "base")
             if base in keys:
                 ring = " -> ".join([*reversed(keys[: keys.index(base) + 1]), base])
@@ -149,9 +149,7 @@ class _Cases:
         if name in shipped():
             return shipped()[name]
         files = sorted(each.name for each in self.folder.glob("*.toml") if each.name != FILE)
-        raise reader.refuse(
-            f"there is no file {reading.shown(path)}{nearest(name, files)}", "scenario"
-        )
+        raise reader.refuse(f"no such file {reading.shown(path)}{nearest(name, files)}", "scenario")
 
     def _edit(self, reader: Reader) -> Edit:
         sets = reader.table.get("set", {})
@@ -177,7 +175,7 @@ def _claims(
     for each in reader.array("claims"):
         name = each.text_of("item")
         if name not in items:
-            raise each.refuse(f"there is no item `{name}`{nearest(name, [*items])}", "item")
+            raise each.refuse(f"unknown item `{name}`{nearest(name, [*items])}", "item")
         if "missing" in items[name].table:
             raise each.refuse(f"{name} is not covered; remove its `missing` or the claim", "item")
         counts[name] += 1

@@ -84,7 +84,7 @@ class _PartReader:
         if len(kinds) != 1:
             given = ", ".join(kinds) or "nothing"
             listed = ", ".join((*_NUMBERS, *_RELATIONS))
-            raise self._reader.refuse(f"says {given}; write one of {listed}")
+            raise self._reader.refuse(f"must have exactly one of {listed}; it has {given}")
         own = self._quantity(self._reader, {})
         if kinds[0] in _RELATIONS:
             return "order", self._relation(kinds[0], own)
@@ -92,7 +92,7 @@ class _PartReader:
 
     def _relation(self, kind: str, own: Wanted) -> Part:
         if any(key in self._reader.table for key in (*_OPERATIONS, "unit", "tolerance")):
-            raise self._reader.refuse("is a relation: it has no unit, tolerance or operation")
+            raise self._reader.refuse("is a relation, which has no unit, tolerance or operation")
         other, factor = self._other(kind, own, "factor")
         if own.suffix != other.suffix:
             raise self._reader.refuse(f"compares {own.metric} with {other.metric}", kind)
@@ -136,7 +136,7 @@ class _PartReader:
     def _tag(self, kind: str) -> Tag:
         tolerance = self._reader.text_of("tolerance", None if kind == "published" else "exact")
         if tolerance not in _TOLERANCES:
-            why = f"`{tolerance}` is no tolerance; write exact (15 %) or approx (25 %)"
+            why = f"`{tolerance}` is not a tolerance; write exact (15 %) or approx (25 %)"
             raise self._reader.refuse(why, "tolerance")
         return cast(Tag, tolerance)
 
@@ -144,7 +144,8 @@ class _PartReader:
         factors = UNITS[own.suffix]
         if unit not in factors:
             units = ", ".join(filter(None, factors)) or "no unit"
-            raise self._reader.refuse(f"`{unit}` is no unit of {own.metric}; use {units}", "unit")
+            why = f"`{unit}` is not a unit of {own.metric}; use {units}"
+            raise self._reader.refuse(why, "unit")
         return factors[unit]
 
     def _other(self, key: str, own: Wanted, *more: str) -> tuple[Wanted, float]:
@@ -167,9 +168,7 @@ class _PartReader:
             raise reader.refuse(why, "case")
         metric = reader.text_of("metric", usual.get("metric"))
         if not scope_of(metric):
-            raise reader.refuse(
-                f"there is no metric `{metric}`{nearest(metric, names())}", "metric"
-            )
+            raise reader.refuse(f"unknown metric `{metric}`{nearest(metric, names())}", "metric")
         found = Wanted(case, self._of(reader, case, metric, usual.get("of", "")), metric)
         self.wanted.append(found)
         return found
@@ -186,7 +185,7 @@ class _PartReader:
             of = known[0]
         noun = "link" if scope == "queue" else "class of flows"
         if not of:
-            raise reader.refuse(f"has no `of`; {metric} is of a {noun}: {', '.join(known)}")
+            raise reader.refuse(f"has no `of`; {metric} is measured per {noun}: {', '.join(known)}")
         if of not in known:
             raise reader.refuse(f"{case} has no {noun} `{of}`{nearest(of, known)}", "of")
         return of

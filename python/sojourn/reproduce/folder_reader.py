@@ -40,17 +40,17 @@ class Reader:
         """Refuse keys that mean nothing here."""
         for key in self.table:
             if key not in keys:
-                raise self.refuse(f"means nothing here{nearest(key, keys)}", key)
+                raise self.refuse(f"is an unknown key{nearest(key, keys)}", key)
 
     def text_of(self, key: str, default: str | None = None) -> str:
-        """A text; needed where there is no default."""
+        """A text; needed without a default."""
         value = self._value(key, default, "a text")
         if not isinstance(value, str) or (default is None and not value.strip()):
             raise self.refuse('must be a text, such as "Figure 3"', key)
         return value
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A number; needed where there is no default."""
+        """A number; needed without a default."""
         value = self._value(key, default, "a number")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.refuse("must be a number, without quotes", key)
@@ -94,5 +94,5 @@ class Reader:
 def nearest(name: str, known: Sequence[str]) -> str:
     """The nearest name, and all of them where they are few."""
     near = meant(name, known, cutoff=0.5)
-    listed = f" There are: {', '.join(known)}" if len(known) <= 40 else ""
+    listed = f" Known: {', '.join(known)}" if len(known) <= 40 else ""
     return f"{near or ';'}{listed}" if near or listed else ""

@@ -169,4 +169,4 @@ def seconds(text: str) -> float:
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)):
         if text.endswith(unit):
             return float(text.removesuffix(unit)) * scale
-    raise ValueError(f"{text}: is no span such as 30ms")
+    raise ValueError(f"{text}: is not a span such as 30ms")

@@ -234,7 +234,7 @@ def reproduce(
         **engine_options: options of the engine, as for `sojourn.run`.
 
     Raises:
-        InputError: there is no such engine, paper or item, or the engine cannot run it; or a
+        InputError: the engine, paper or item is unknown, or the engine cannot run it; or a
             variant cannot be made or measured.
         ImportError: pyarrow is not installed.
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.

@@ -66,7 +66,7 @@ def select(
 
 
 def _with_items(names: Iterable[str]) -> list[tuple[str, str | None]]:
-    """Papers with their items; those of a folder may follow it as names of their own."""
+    """Papers with their items; those of a folder may follow it under their own names."""
     found: list[tuple[str, str | None]] = []
     for each in names:
         if found and folder.is_folder(found[-1][0]) and _ITEM.fullmatch(each):
@@ -88,9 +88,7 @@ def _paper(name: str) -> Paper:
     if named := found.get(name.strip().lower().replace("_", "-")):
         return named
     hint = "; write a folder with a slash, as in ./mypaper"
-    raise InputError(
-        f"reproduce {name}: there is no such paper{_listed(name, sorted(found))}{hint}"
-    )
+    raise InputError(f"reproduce {name}: unknown paper{_listed(name, sorted(found))}{hint}")
 
 
 def _item(paper: Paper, name: str) -> str:

@@ -122,7 +122,7 @@ def _driver(scenario: _core.Scenario, runs: int, at_once: int) -> str:
 def _size(text: str) -> float:
     found = quantity(text)
     if found is None or found.unit not in {"B", "kB", "MB", "GB", "KiB", "MiB"}:
-        raise InputError(f"--memory {text}: is no size; write one such as 32GB")
+        raise InputError(f"--memory {text}: is not a size; write one such as 32GB")
     return found.size
 
 

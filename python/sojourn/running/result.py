@@ -130,7 +130,7 @@ class Result(TabularByName):
             count: how many rows at most.
 
         Raises:
-            KeyError: there is no such table.
+            KeyError: the table is unknown.
         """
         found: dict[str, list[Any]] = self._run.table(name).columns(first, count)
         return found
@@ -283,7 +283,7 @@ class StoredTables:
         damaged: called when a file turns out to be damaged.
 
     Raises:
-        KeyError: there is no manifest.
+        KeyError: the manifest is missing.
         ValueError: the manifest is damaged, or its content or that of the summary is invalid.
     """
 
@@ -389,7 +389,7 @@ def _in_folder(folder: Path) -> StoredTables:
     try:
         return StoredTables(_Files(folder), str(folder))
     except KeyError:
-        raise InputError(f"{folder}: has no {MANIFEST}, so no complete result") from None
+        raise InputError(f"{folder}: lacks {MANIFEST}, so it is not a complete result") from None
     except ValueError as error:
         raise InputError(
             f"{folder}: {MANIFEST} is damaged, or of an earlier version; run it again"

@@ -114,7 +114,7 @@ def both_ways(
     for key in ("aqm", "limit", "framing"):
         if reverse["rate"] is not None:
             reverse[key] = reverse[key] or forward[key]
-            # With no rate of its own the way there has no queue for it.
+            # Without a rate, the way there has no queue for it.
             forward[key] = forward[key] if forward["rate"] is not None else None
     return Direction(**forward), Direction(**reverse)
 

@@ -91,7 +91,7 @@ class RouterLink:
         near: the end whose packets go up.
         far: the other end.
         ended: the final report, behind the block: ``summary`` rows, ``facts``, ``warnings``,
-            ``remarks`` (what a scenario's links became) and ``invalid``, why it is no valid
+            ``remarks`` (what a scenario's links became) and ``invalid``, why it is not a valid
             experiment.
     """
 
@@ -212,13 +212,13 @@ def router(
             `sojourn.running.router.Options`.
 
     Raises:
-        TypeError: there is no argument of that name, or `sets` without a scenario.
+        TypeError: an argument is unknown, or `sets` without a scenario.
         ScenarioError: the scenario is not legal.
     """
     shared = ("aqm", "delay", "limit", "framing")
     ways = {*shared, *(f"reverse_{key}" for key in shared)}
     if unknown := given.keys() - ways - {*_OPTIONS}:
-        raise TypeError(f"router: there is no argument `{min(unknown)}`")
+        raise TypeError(f"router: unknown argument `{min(unknown)}`")
     forward, reverse = both_ways(
         rate, up, down, **{key: text for key, text in given.items() if key in ways}
     )

@@ -28,7 +28,7 @@ def series(
     wanted = (scope, name, metric)
     of = [row for row in rows if (row["scope"], row["name"], row["metric"]) == wanted]
     if not of:
-        raise InputError(f"there is no series {scope}/{name}/{metric}; is `record.bins` set?")
+        raise InputError(f"no series {scope}/{name}/{metric}; is `record.bins` set?")
     groups = [of[i : i + bins] for i in range(0, len(of) - bins + 1, bins)]
     values = [sum(row["value"] for row in group) / bins for group in groups]
     return [group[0]["t_ns"] / 1e9 for group in groups], values
@@ -86,7 +86,7 @@ def loss_synchronisation(
         The mean share of flows that lose in an episode, ``1 / flows`` to 1; NaN without drops.
 
     Raises:
-        InputError: there is no flow, or the window is not positive.
+        InputError: no flow is given, or the window is not positive.
     """
     if flows < 1 or not window_s > 0:
         raise InputError(f"flows, window_s: {flows} and {window_s} must be positive")

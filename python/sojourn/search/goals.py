@@ -113,7 +113,7 @@ def read_goal(text: object, link: str) -> Goal:
 def _condition(text: str, link: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
-        raise InputError(f"goal: `{text}` is no condition such as utilisation >= 0.95; {_FORM}")
+        raise InputError(f"goal: `{text}` is not a condition such as utilisation >= 0.95; {_FORM}")
     bound = required(f"goal: {text}", match[3])
     return Condition(_key(match[1], link), match[2] == "<=", bound.size, text)
 
@@ -139,6 +139,6 @@ def check_numbers(place: str, numbers: Sequence[Numbers], goal: Goal) -> None:
     for aim in goal.aims:
         if any(run[aim.metric] <= 0.0 for run in numbers):
             raise InputError(
-                f"goal: {place} has `{aim.metric}` = 0 with the default, so that there is no "
+                f"goal: {place} has `{aim.metric}` = 0 with the default, so there is no "
                 "ratio to it; aim at another metric, or leave the scenario out"
             )

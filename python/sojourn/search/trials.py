@@ -54,8 +54,8 @@ class SearchScenario:
     def __init__(
         self, source: str, sets: Mapping[str, object], folder: Path, laws: tuple[LawFile, ...] = ()
     ) -> None:
-        beside = Path(folder) / source
-        path = find(beside if beside.is_file() else source)
+        sibling = Path(folder) / source
+        path = find(sibling if sibling.is_file() else source)
         self.name = source + "".join(f" {key}={value}" for key, value in sets.items())
         self.path = path
         self.sets = dict(sets)

@@ -98,7 +98,7 @@ def _document_of(source: str | Path, kind: str) -> tuple[dict[str, Any], Path]:
         known = shipped(kind)
         if str(source) not in known:
             raise InputError(
-                f"{source}: there is no such file and no shipped search of that name"
+                f"{source}: no such file, and no shipped search of that name"
                 f"{near(str(source), known)}"
             )
         path = known[str(source)]
@@ -188,7 +188,7 @@ def _places(
         places.append(SearchScenario(source, sets, folder, laws))
     names = [place.name for place in places]
     if len(set(names)) < len(names):
-        raise InputError(f"{key}: a scenario comes twice; write each once")
+        raise InputError(f"{key}: a scenario is listed twice; write each once")
     return tuple(places)
 
 
@@ -208,5 +208,5 @@ def _parameters(tables: object, aqm: str, laws: tuple[LawFile, ...]) -> tuple[St
         if axis.ends is None and len(axis.values) < 2:
             raise InputError(f"parameters.{axis.name}: one value is nothing to choose from")
     if len({axis.name for axis in axes}) < len(axes):
-        raise InputError("parameters: a name comes twice; write each once")
+        raise InputError("parameters: a name is listed twice; write each once")
     return axes

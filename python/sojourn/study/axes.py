@@ -190,9 +190,9 @@ def _values(place: str, table: Mapping[str, Any]) -> tuple[tuple[Value, ...], Ra
         raise InputError(f"{place}.values: must be a list with at least one value")
     for value in values:
         if not isinstance(value, str | int | float | bool):
-            raise InputError(f"{place}.values: `{value}` is no text, number or boolean")
+            raise InputError(f"{place}.values: `{value}` is not a text, number or boolean")
     if len(set(map(str, values))) < len(values):
-        raise InputError(f"{place}.values: a value comes twice; write each once")
+        raise InputError(f"{place}.values: a value is listed twice; write each once")
     for word in ("points", "scale"):
         if word in table:
             raise InputError(f"{place}.{word}: belongs to a range; a list has its values")

@@ -74,8 +74,8 @@ class Study:
         Raises:
             InputError: neither exists.
         """
-        beside = self.folder / self.scenario
-        return find_scenario(beside if beside.is_file() else self.scenario)
+        sibling = self.folder / self.scenario
+        return find_scenario(sibling if sibling.is_file() else self.scenario)
 
 
 def shipped() -> dict[str, Path]:
@@ -100,7 +100,7 @@ def read(
     if not path.is_file():
         if str(source) not in shipped():
             raise InputError(
-                f"{source}: there is no such file and no shipped study of that name"
+                f"{source}: no such file, and no shipped study of that name"
                 f"{near(str(source), shipped())}"
             )
         path = shipped()[str(source)]
@@ -173,7 +173,7 @@ def _axes(tables: object) -> tuple[StudyAxis, ...]:
         for axis in axes:
             for word in (axis.name,) if what == "name" else axis.keys:
                 if word in seen:
-                    raise InputError(f"axes.{axis.name}: the {what} `{word}` comes twice")
+                    raise InputError(f"axes.{axis.name}: the {what} `{word}` is listed twice")
                 seen.add(word)
     return axes
 

@@ -38,7 +38,7 @@ def check(place: str, filters: object, axes: Sequence[StudyAxis]) -> tuple[Filte
             raise InputError(f"{place}: a filter without a condition matches every point")
         for name, condition in one.items():
             if name not in by_name:
-                raise InputError(f"{place}: there is no axis `{name}`{near(name, list(by_name))}")
+                raise InputError(f"{place}: unknown axis `{name}`{near(name, list(by_name))}")
             _check_values(place, by_name[name], condition)
     return tuple(filters)
 

@@ -67,5 +67,5 @@ def _is_axis_of(axis: Mapping[str, Any], name: str) -> bool:
 
 def _link(document: Mapping[str, Any], folder: Path) -> str:
     source = str(document.get("scenario"))
-    beside = folder / source
-    return choose_link(load(find(beside if beside.is_file() else source)), None)
+    sibling = folder / source
+    return choose_link(load(find(sibling if sibling.is_file() else source)), None)

@@ -22,7 +22,7 @@ def known_keys(place: str, table: object, known: Sequence[str]) -> None:
         raise InputError(f"{place}: must be a table with {', '.join(known)}")
     for key in table:
         if key not in known:
-            raise InputError(f"{place}: there is no key `{key}`{near(key, known)}")
+            raise InputError(f"{place}: unknown key `{key}`{near(key, known)}")
 
 
 def title(place: str, value: object) -> str:

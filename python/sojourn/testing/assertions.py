@@ -76,7 +76,7 @@ class SeededRuns:
             of: the link or traffic class; may be left out if there is only one.
 
         Raises:
-            InputError: there is no such metric, or no such link or class.
+            InputError: the metric, link or class is unknown.
         """
         row = row_of(name)
         scope = row.scope
@@ -88,7 +88,7 @@ class SeededRuns:
         if of is None and len(names) != 1:
             raise InputError(f"metric {name}: give of=, one of {', '.join(names)}")
         if of is not None and of not in names:
-            raise InputError(f"metric {name}: there is no `{of}`; known: {', '.join(names)}")
+            raise InputError(f"metric {name}: unknown `{of}`; known: {', '.join(names)}")
         owner = names[0] if of is None else of
         return SeededMetric(self, f"{scope}/{owner}/{name}", owner)
 
@@ -191,7 +191,7 @@ class SeededMetric:
         if isinstance(bound, str) and given.family != Quantity(1.0, _UNITS.get(unit, "")).family:
             raise InputError(f"{self.key}: `{bound}` is not in {unit}, the unit of this metric")
         if not math.isfinite(given.size):
-            raise InputError(f"{self.key}: {bound} is no bound; give a finite number")
+            raise InputError(f"{self.key}: {bound} is not a bound; give a finite number")
         return given.size
 
 

@@ -58,7 +58,7 @@ def read(file: str | Path) -> Baseline:
     """
     path = path_of(file)
     if not path.exists():
-        raise InputError(f"{path}: there is no baseline; {_REMEDY}")
+        raise InputError(f"{path}: no baseline is stored; {_REMEDY}")
     try:
         stored: Any = json.loads(reading.text(path, "baseline"))
         version, made_by, series = stored["format"], stored["sojourn"], stored["values"]
@@ -68,14 +68,14 @@ def read(file: str | Path) -> Baseline:
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(f"{path}: is no baseline, or damaged; {_REMEDY}") from None
+        raise InputError(f"{path}: is not a baseline, or is damaged; {_REMEDY}") from None
     if version != FORMAT or made_by != _core.__version__:
         raise InputError(
             f"{path}: was stored by Sojourn {made_by} (format {version}), and this is "
             f"{_core.__version__} (format {FORMAT}), whose runs may differ; {_REMEDY}"
         )
     if not is_whole:
-        raise InputError(f"{path}: has a value that is no number; {_REMEDY}")
+        raise InputError(f"{path}: has a value that is not a number; {_REMEDY}")
     return Baseline(path, series)
 
 

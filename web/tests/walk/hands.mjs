@@ -100,7 +100,7 @@ export async function numbers(page, metric, of = "") {
 /** A number of the page in base units. */
 export function value(text) {
   const found = /^([\d.e+-]+) ?([GMkmµ]?)/.exec(text);
-  if (!found) throw new Error(`${text} is no number`);
+  if (!found) throw new Error(`${text} is not a number`);
   const factors = { G: 1e9, M: 1e6, k: 1e3, m: 1e-3, µ: 1e-6, "": 1 };
   return Number(found[1]) * factors[found[2]];
 }

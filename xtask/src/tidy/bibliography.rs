@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_year_alone_is_no_citation() {
+    fn a_year_alone_is_not_a_citation() {
         for text in
             ["// since 2013 §3 of it", "// in Linux 2013.", "// x = 2000 Table", "// In 2020"]
         {

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_is_refused_but_for_pictures_of_pages() {
+    fn binary_files_are_refused_except_pictures_of_pages() {
         assert!(is_refused("out/a.parquet", b"PAR1\xff"));
         assert!(!is_refused("docs/images/a.png", b"\x89PNG"));
         assert!(!is_refused("docs/a.md", "ä".as_bytes()));

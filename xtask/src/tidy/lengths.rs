@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trait_method_without_body_is_no_function() {
+    fn a_trait_method_without_body_is_not_a_function() {
         let text = format!("    fn f(&self);\n{}    }}\n", "    x\n".repeat(90));
         assert!(check(&source("a.rs", text)).is_empty());
     }

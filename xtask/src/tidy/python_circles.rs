@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_and_other_packages_are_no_circles() {
+    fn chains_and_other_packages_are_not_circles() {
         let found = complaints(&[("a.py", "import numpy\nfrom .b import x\n"), ("b.py", "")]);
         assert!(found.is_empty(), "{found:?}");
     }

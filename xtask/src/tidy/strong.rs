@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_leads_to_itself_is_no_circle() {
+    fn a_node_that_leads_to_itself_is_not_a_circle() {
         assert!(components(&[vec![0]]).is_empty());
     }
 }

@@ -142,7 +142,7 @@ impl Subject<'_> {
             found.and_then(|(first, again, other)| match () {
                 () if first != again => {
                     Err("two runs under one seed differ: the law keeps state across \
-                                         runs, or draws random numbers of its own"
+                                         runs, or draws its own random numbers"
                         .to_owned())
                 }
                 () if first == other => Err("two seeds give the same events".to_owned()),

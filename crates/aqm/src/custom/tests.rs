@@ -141,7 +141,7 @@ fn a_wrong_setting_of_a_custom_law_is_refused_as_for_a_law_in_the_registry() {
     assert!(refusal("Own:targt=5ms").contains("did you mean `target`"));
     assert!(refusal("Own@linux").contains("Own has no dialect `linux`"));
     assert!(refusal("Onw").contains("did you mean `Own`"));
-    assert!(QdiscSpec::parse("Own").unwrap_err().message.contains("there is no AQM `Own`"));
+    assert!(QdiscSpec::parse("Own").unwrap_err().message.contains("unknown AQM `Own`"));
 }
 
 #[test]

@@ -288,6 +288,7 @@ fn under_the_roots_of_linux_6_12_the_second_signal_is_40_us_later() {
         signals(&mut law, Span::from_millis(20), 2);
         var(&law, "drop_next")
     };
-    let apart = next_after_two(InverseRoots::Linux6_12) - next_after_two(InverseRoots::Linux6_1);
-    assert!((39e-6..41e-6).contains(&apart), "{apart:?}");
+    let difference =
+        next_after_two(InverseRoots::Linux6_12) - next_after_two(InverseRoots::Linux6_1);
+    assert!((39e-6..41e-6).contains(&difference), "{apart:?}");
 }

@@ -262,7 +262,7 @@ impl Law for Madpie {
 }
 
 impl Madpie {
-    /// Whether an arrival is no candidate for the deterministic drop.
+    /// Whether an arrival is not a candidate for the deterministic drop.
     fn is_exempt(&self, queue: Backlog) -> bool {
         if self.deterministic_in_burst {
             self.pie.is_idle(queue)

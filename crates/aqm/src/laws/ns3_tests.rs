@@ -119,7 +119,7 @@ fn congested(settings: &[(&str, &str)]) -> Pie {
 
 /// ns-3 3.44 `PieQueueDisc::DoEnqueue`, `m_active`.
 #[test]
-fn an_active_threshold_keeps_pie_off_and_starts_it_anew() {
+fn an_active_threshold_keeps_pie_off_and_restarts_it() {
     let drops = |threshold| {
         let mut pie = congested(&[("active_threshold", threshold)]);
         let head = waited(ms(9000), Span::ZERO);

@@ -9,7 +9,7 @@ use crate::law::{Aqm, Env, Law, Var};
 use crate::params;
 
 params! {
-    /// Tail drop has no parameters of its own: the limit belongs to the discipline.
+    /// Tail drop has no parameters itself: the limit belongs to the discipline.
     pub struct TailDropParams {
         dialects:
             "packets" = "Linux pfifo: a limit in packets",

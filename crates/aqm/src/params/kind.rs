@@ -54,6 +54,6 @@ impl ValueKind {
     pub fn of_word(word: &str) -> Result<ValueKind, String> {
         let known = KINDS.map(|(word, _)| word);
         let found = KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind);
-        found.ok_or_else(|| format!("there is no kind of value `{word}`{}", hint(word, &known)))
+        found.ok_or_else(|| format!("unknown kind of value `{word}`{}", hint(word, &known)))
     }
 }

@@ -71,7 +71,7 @@ impl ParamSpec {
 /// Why a parameter was refused. The caller adds where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ParamError {
-    /// There is no such parameter.
+    /// The parameter is unknown.
     Unknown,
     /// The text is not a value of this kind, or breaks the rule. The sentence names the remedy.
     Invalid(String),
@@ -101,12 +101,12 @@ pub trait Params: Clone + Send + 'static {
         let _ = dialect;
         &[]
     }
-    /// The defaults of a dialect, or none if there is no such dialect.
+    /// The defaults of a dialect, or none if the dialect is unknown.
     fn of_dialect(dialect: &str) -> Option<Self>;
     /// Sets one parameter from text.
     ///
     /// # Errors
-    /// [`ParamError`], when there is no such parameter or the value is not legal.
+    /// [`ParamError`], when the parameter is unknown or the value is not legal.
     fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
     /// The value of a parameter as text that [`Params::set`] reads back.
     fn get(&self, name: &str) -> Option<String>;

@@ -31,7 +31,7 @@ impl SpecError {
         known: impl IntoIterator<Item = &'a str>,
     ) -> SpecError {
         let known: Vec<&str> = known.into_iter().collect();
-        SpecError::new("kind", format!("there is no {what} `{typed}`{}", hint(typed, &known)))
+        SpecError::new("kind", format!("unknown {what} `{typed}`{}", hint(typed, &known)))
     }
 }
 

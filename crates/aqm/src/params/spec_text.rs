@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn kind_dialect_and_settings_are_taken_apart_without_their_spaces() {
+    fn kind_dialect_and_settings_are_split_without_their_spaces() {
         assert_eq!(parsed("cubic"), text("cubic", None, &[]));
         assert_eq!(parsed(" cubic @ linux "), text("cubic", Some("linux"), &[]));
         let two = [("target", "5ms"), ("ecn", "true")];

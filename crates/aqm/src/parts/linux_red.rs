@@ -177,7 +177,7 @@ mod tests {
 
     /// Fact qdisc-15: integer packets truncate the draw.
     #[test]
-    fn gaps_are_shorter_where_the_thresholds_are_a_few_packets_apart() {
+    fn gaps_are_shorter_where_the_thresholds_differ_by_a_few_packets() {
         let gaps = gaps(Curve::new(0, 2, 0.2, 1), 1);
         assert_eq!((gaps.iter().min(), gaps.iter().max()), (Some(&1), Some(&9)));
         crate::testing::assert_near(crate::testing::mean(&gaps), 4.6, 0.05);

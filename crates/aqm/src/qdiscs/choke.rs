@@ -187,12 +187,12 @@ impl<P: Packet> ChokeQueue<P> {
         let mut draw = || rng.below(self.places.len() as u64) as usize;
         let tries = (0..3).map(|_| draw()).find(|&place| self.places[place].is_some());
         let place = tries.unwrap_or(0);
-        let (_, packet) = self.places[place].as_ref().expect("the head is no hole");
+        let (_, packet) = self.places[place].as_ref().expect("the head is not a hole");
         (packet.flow() == flow).then_some(place)
     }
 
     fn remove(&mut self, place: usize) -> (Time, P) {
-        let taken = self.places[place].take().expect("a match is no hole");
+        let taken = self.places[place].take().expect("a match is not a hole");
         self.total.remove(taken.1.bytes());
         // Holes at the end stay: choke_drop_by_idx compares the place with one past the last.
         while self.places.front().is_some_and(Option::is_none) {

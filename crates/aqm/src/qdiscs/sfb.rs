@@ -387,7 +387,7 @@ mod tests {
 
     /// Linux 6.1 sch_sfb.c, sfb_enqueue: the least probability of the eight bins counts.
     #[test]
-    fn a_flow_with_one_bin_of_its_own_is_not_signalled() {
+    fn a_flow_with_one_unshared_bin_is_not_signalled() {
         let mut sfb = sfb();
         set_bins(&mut sfb, 1, 24, 1.0);
         let (mine, theirs) = (sfb.banks[0].hash(7), sfb.banks[0].hash(1));

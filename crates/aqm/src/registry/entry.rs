@@ -11,7 +11,7 @@ use crate::qdisc::Scheme;
 pub enum Role {
     /// A law, for one queue or under flow queues.
     Law,
-    /// A discipline with laws of its own: [`Scheme`].
+    /// A discipline with its own laws: [`Scheme`].
     Scheme,
 }
 

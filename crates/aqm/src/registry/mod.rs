@@ -83,7 +83,7 @@ macro_rules! registry {
                 return alone::<$law>(spec, env);
             })*
             let kind = spec.kind();
-            let why = format!("`{kind}` brings queues of its own; name a law, such as `codel`");
+            let why = format!("`{kind}` has its own queues; name a law, such as `codel`");
             Err(SpecError::new("kind", why))
         }
 
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn every_law_and_preset_has_a_name_of_its_own_and_legal_defaults() {
+    fn every_law_and_preset_has_a_unique_name_and_legal_defaults() {
         let names: Vec<&str> = names().collect();
         for &name in &names {
             assert_eq!(names.iter().filter(|&&other| other == name).count(), 1, "{name}");

@@ -53,7 +53,7 @@ impl Preset {
     }
 }
 
-/// The disciplines with a name of their own.
+/// The disciplines with their own name.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "fq_codel",

@@ -240,7 +240,7 @@ fn ecn(field: &str) -> Result<Ecn, String> {
         "ect0" => Ok(Ecn::Ect0),
         "ect1" => Ok(Ecn::Ect1),
         "ce" => Ok(Ecn::Ce),
-        other => Err(format!("ecn: there is no field `{other}`")),
+        other => Err(format!("ecn: unknown field `{other}`")),
     }
 }
 

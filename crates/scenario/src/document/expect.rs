@@ -233,7 +233,7 @@ impl FromStr for Bound {
         let (number, unit) = units::split(text);
         let finite = || match number.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(format!("`{text}` is no value of a metric; write one such as 20ms or 5%")),
+            _ => Err(format!("`{text}` is not a value of a metric; write one such as 20ms or 5%")),
         };
         match unit {
             "" => finite().map(Bound::Plain),
@@ -244,7 +244,7 @@ impl FromStr for Bound {
                 units::bytes(text).map(Bound::Bytes)
             }
             _ => Err(format!(
-                "`{unit}` is no unit of a metric; write a value such as 20ms, 5mbit or 5%"
+                "`{unit}` is not a unit of a metric; write a value such as 20ms, 5mbit or 5%"
             )),
         }
     }
@@ -346,7 +346,7 @@ mod tests {
             assert_eq!(text.parse().map(Bound::size), Ok(size), "{text}");
         }
         let error = |text: &str| text.parse::<Bound>().unwrap_err();
-        assert!(error("5 furlongs").contains("is no unit of a metric"));
+        assert!(error("5 furlongs").contains("is not a unit of a metric"));
         assert!(error("1-%").contains("value of a metric"));
     }
 

@@ -53,7 +53,7 @@ impl de::Visitor<'_> for EcnVisitor {
         let found = CODES.iter().find(|&&(name, _)| name == text.trim());
         found.map(|&(_, code)| EcnKey::Code(code)).ok_or_else(|| {
             E::custom(format!(
-                "`{text}` is no ECN field of a sender; write true or false, or for datagrams \
+                "`{text}` is not an ECN field of a sender; write true or false, or for datagrams \
                  \"off\", \"ect0\" or \"ect1\""
             ))
         })
@@ -139,7 +139,7 @@ impl de::Visitor<'_> for DscpVisitor {
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<DscpKey, E> {
         match u8::try_from(number) {
             Ok(code) if code < 64 => Ok(DscpKey(code)),
-            _ => Err(E::custom(format!("{number} is no code point of six bits; {EXPECTED}"))),
+            _ => Err(E::custom(format!("{number} is not a six-bit code point; {EXPECTED}"))),
         }
     }
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<DscpKey, E> {
@@ -148,7 +148,7 @@ impl de::Visitor<'_> for DscpVisitor {
     fn visit_str<E: de::Error>(self, text: &str) -> Result<DscpKey, E> {
         named(text)
             .map(DscpKey)
-            .ok_or_else(|| E::custom(format!("`{text}` is no code point; {EXPECTED}")))
+            .ok_or_else(|| E::custom(format!("`{text}` is not a code point; {EXPECTED}")))
     }
 }
 

@@ -143,11 +143,11 @@ fn offload(text: &str) -> Result<Option<u32>, String> {
         return Ok(None);
     }
     let Some(size) = text.strip_prefix("tso:") else {
-        return Err(format!("`{text}` is no offload; write `off`, or a size as in `tso:64kB`"));
+        return Err(format!("`{text}` is not an offload; write `off`, or a size as in `tso:64kB`"));
     };
     match units::bytes(size)? {
         bytes @ 1..=MOST_OFFLOAD_BYTES => Ok(Some(bytes as u32)),
-        _ => Err(format!("`{text}`: a host hands down between a packet and 64 KiB at once")),
+        _ => Err(format!("`{text}` is out of range; a host hands down 1 B to 64 KiB at once")),
     }
 }
 
@@ -174,10 +174,10 @@ fn decibels(text: &str) -> Result<f64, String> {
     match units::split(text) {
         (number, "dB") => match number.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(format!("`{number}` is no number of decibels; write a text such as 25dB")),
+            _ => Err(format!("`{number}` is not a number of decibels; write a text such as 25dB")),
         },
-        (number, "") => Err(format!("a ratio of powers needs its unit: `{number}dB`")),
-        (_, unit) => Err(format!("`{unit}` is no unit of a ratio of powers; write dB")),
+        (number, "") => Err(format!("a power ratio needs its unit: `{number}dB`")),
+        (_, unit) => Err(format!("`{unit}` is not a unit of a power ratio; write dB")),
     }
 }
 
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_text_is_refused_with_an_example() {
+    fn a_value_that_is_not_a_text_is_refused_with_an_example() {
         let error = |json| serde_json::from_str::<RateText>(json).unwrap_err().to_string();
         assert!(error("true").contains("a text such as \"10mbit\""), "{}", error("true"));
         for number in ["10", "-10", "1.5"] {

@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         Ok(Value::from(text))
     }
     fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
-        Err(E::custom("`null` is no value; leave the key out for its default"))
+        Err(E::custom("`null` is not a value; leave the key out for its default"))
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut values = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if values.contains_key(&key) {
-                return Err(de::Error::custom(format!("`{key}` comes twice; remove one of them")));
+                return Err(de::Error::custom(format!("`{key}` is set twice; remove one of them")));
             }
             let Strict(value) = entries.next_value()?;
             values.insert(key, value);

@@ -64,7 +64,7 @@ fn value(item: &DeValue) -> Result<Value, Flaw> {
             });
             each.collect::<Result<_, _>>().map(Value::Array)
         }
-        DeValue::Datetime(_) => refuse("a date is no value here; write a text such as \"10s\""),
+        DeValue::Datetime(_) => refuse("a date is not a value here; write a text such as \"10s\""),
         DeValue::Integer(integer) => {
             match i128::from_str_radix(integer.as_str(), integer.radix()).map(number) {
                 Ok(Some(number)) => Ok(Value::Number(number)),
@@ -115,6 +115,6 @@ mod tests {
             assert_eq!(parse_value(beyond).unwrap_err(), "the number does not fit into 64 bits");
         }
         assert_eq!(parse_value("inf").unwrap_err(), "the number must be finite");
-        assert!(parse_value("2024-01-01").unwrap_err().contains("a date is no value here"));
+        assert!(parse_value("2024-01-01").unwrap_err().contains("a date is not a value here"));
     }
 }

@@ -62,7 +62,7 @@ fn slot<'v>(here: &'v mut Value, segment: &str, path: &str) -> Step<'v> {
     match here {
         Value::Object(table) if path == "links" && !table.contains_key(segment) => {
             let known: Vec<&str> = table.keys().map(String::as_str).collect();
-            Err(format!("there is no link `{segment}`{}", registry::hint(segment, &known)))
+            Err(format!("unknown link `{segment}`{}", registry::hint(segment, &known)))
         }
         Value::Object(table) => {
             let value = table.entry(segment.to_owned()).or_insert(Value::Null);
@@ -158,8 +158,8 @@ mod tests {
             (root["engine"].clone(), path.as_str()),
             (json!({ "linux": { "hz": 250 } }), "engine.linux.hz")
         );
-        assert!(set("links.b.rate", "1mbit").unwrap_err().contains("there is no link `b`"));
-        assert!(set("links.b", "{}").unwrap_err().contains("there is no link `b`"));
+        assert!(set("links.b.rate", "1mbit").unwrap_err().contains("unknown link `b`"));
+        assert!(set("links.b", "{}").unwrap_err().contains("unknown link `b`"));
         assert_eq!(value_at("links.a.delay", "3ms", "/links/a/delay"), json!("3ms"));
     }
 

@@ -33,10 +33,10 @@ fn reword(path: &str, message: &str) -> (String, String) {
         let known: Vec<&str> = quoted.collect();
         let hint = registry::hint(typed, &known);
         return match what {
-            "field" => (with_key(path, typed), format!("there is no key `{typed}` here{hint}")),
-            "kind" => (join(path, "kind"), format!("there is no kind `{typed}`{hint}")),
+            "field" => (with_key(path, typed), format!("unknown key `{typed}`{hint}")),
+            "kind" => (join(path, "kind"), format!("unknown kind `{typed}`{hint}")),
             // For an enum of plain texts, the value itself is at fault.
-            _ => (path.to_owned(), format!("there is no `{typed}`{hint}")),
+            _ => (path.to_owned(), format!("unknown value `{typed}`{hint}")),
         };
     }
     if let (true, Some(key)) = (message.starts_with("missing field"), quoted.next()) {

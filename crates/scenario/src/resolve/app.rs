@@ -127,7 +127,7 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
             positive(place, &[("every", chunks.every)], "a chunk plays for some time")?;
             let rates: Vec<Rate> = chunks.rates.iter().map(|rate| rate.0).collect();
             if rates.is_empty() {
-                let message = "there is no rate; write for example [\"500kbit\", \"2mbit\"]";
+                let message = "the list is empty; write for example [\"500kbit\", \"2mbit\"]";
                 return refuse(&in_app("rates"), message);
             }
             if let Some(at) = rates.windows(2).position(|pair| pair[1] <= pair[0]) {
@@ -172,7 +172,7 @@ fn transfers(
         ("arrivals", transfers.arrivals.is_some()),
     ];
     if let Some((key, _)) = keys.iter().find(|(_, is_written)| *is_written) {
-        return refuse(&in_app(key), "says again what `file` says; remove one of the two");
+        return refuse(&in_app(key), "repeats what `file` sets; remove one of the two");
     }
     if written.count != 1 {
         let lines = recording.amounts.len();
@@ -232,7 +232,7 @@ const MOST_PARALLEL: u32 = 32;
 fn web(place: &str, written: &apps::Web) -> Checked<Web> {
     let in_app = |key: &str| format!("{place}.app.{key}");
     if !(1..=MOST_PARALLEL).contains(&written.parallel) {
-        let message = format!("{} is no number of connections; write 1 to 32", written.parallel);
+        let message = format!("{} is not a number of connections; write 1 to 32", written.parallel);
         return refuse(&in_app("parallel"), message);
     }
     Ok(Web {
@@ -251,7 +251,7 @@ fn bursts(place: &str, written: &FlowGroup, bursts: &apps::Bursts) -> Checked<Ap
     let at: Vec<Span> = bursts.at.iter().map(|at| at.0).collect();
     let length = bursts.length.0;
     if at.is_empty() {
-        let message = "there is no burst; write for example [\"1s\"]";
+        let message = "the list is empty; write for example [\"1s\"]";
         return refuse(&format!("{place}.app.at"), message);
     }
     if let Some(before) = at.windows(2).position(|pair| pair[1] < pair[0] + length) {

@@ -10,7 +10,7 @@ const LARGEST_PACKET_BYTES: u64 = 65_535;
 pub(super) fn packet_bytes(place: &str, size: SizeText) -> Checked<u32> {
     match size.0 {
         1..=LARGEST_PACKET_BYTES => Ok(size.0 as u32),
-        _ => refuse(place, format!("{size} is no size of an IP packet; write 1B to 65535B")),
+        _ => refuse(place, format!("{size} is not the size of an IP packet; write 1B to 65535B")),
     }
 }
 
@@ -18,7 +18,7 @@ pub(super) fn packet_bytes(place: &str, size: SizeText) -> Checked<u32> {
 pub(super) fn framing_bytes(place: &str, size: SizeText) -> Checked<u32> {
     match size.0 {
         0..=LARGEST_PACKET_BYTES => Ok(size.0 as u32),
-        _ => refuse(place, format!("{size} is no framing of a packet; write 0B to 65535B")),
+        _ => refuse(place, format!("{size} is not a valid framing; write 0B to 65535B")),
     }
 }
 
@@ -26,7 +26,7 @@ pub(super) fn framing_bytes(place: &str, size: SizeText) -> Checked<u32> {
 pub(super) fn probability(place: &str, p: f64) -> Checked<f64> {
     match (0.0..=1.0).contains(&p) {
         true => Ok(p),
-        false => refuse(place, format!("{p} is no probability; write a number from 0 to 1")),
+        false => refuse(place, format!("{p} is not a probability; write a number from 0 to 1")),
     }
 }
 

@@ -31,11 +31,11 @@ fn check_bounds(place: &str, expectation: &Expectation) -> Checked<()> {
     }
     let is_single = expectation.below.is_some() || expectation.above.is_some();
     if expectation.within.is_some() && is_single {
-        let what = "stands next to below or above; write within alone, or the other two";
+        let what = "cannot be combined with below or above; write within alone, or the other two";
         return refuse(&format!("{place}.within"), what);
     }
     if expectation.equivalent.is_some() && (is_single || expectation.within.is_some()) {
-        let what = "stands next to another bound; write it alone, or two expectations";
+        let what = "cannot be combined with another bound; write it alone, or two expectations";
         return refuse(&format!("{place}.equivalent"), what);
     }
     if let (Some(below), Some(above)) = (expectation.below, expectation.above) {
@@ -75,7 +75,7 @@ fn check_reference(place: &str, expectation: &Expectation) -> Checked<()> {
         if bound.size() <= 0.0 {
             return refuse(
                 &place,
-                format!("{bound} of a reference says nothing; write more than 0"),
+                format!("{bound} of a reference is meaningless; write more than 0"),
             );
         }
         if key != "equivalent" && !matches!(bound, Bound::Percent(_)) {
@@ -89,7 +89,7 @@ fn check_reference(place: &str, expectation: &Expectation) -> Checked<()> {
 fn check_seeds(place: &str, expectation: &Expectation) -> Checked<()> {
     let confidence = expectation.confidence;
     if !(0.5..1.0).contains(&confidence) {
-        let what = format!("{confidence} is no confidence; write one from 0.5 to below 1");
+        let what = format!("{confidence} is not a confidence level; write one from 0.5 to below 1");
         return refuse(&format!("{place}.confidence"), what);
     }
     match expectation.max_seeds {

@@ -91,7 +91,7 @@ fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u8; 2]>>> {
             known.extend(name.as_deref().map(|name| (name, *number)));
         }
         if pair[0] == pair[1] {
-            let message = "is the host that sends too; name another, or leave one of the two out";
+            let message = "is also the sending host; name another, or leave one of the two out";
             return refuse(&format!("flows[{index}].dst_host"), message);
         }
         all.push(Some(pair));
@@ -102,7 +102,7 @@ fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u8; 2]>>> {
 /// The number of a new host.
 fn new_host(place: &str, count: &mut usize) -> Checked<u8> {
     let Ok(number) = u8::try_from(*count) else {
-        return refuse(place, "more than 256 hosts are named or lie opposite; name fewer");
+        return refuse(place, "more than 256 hosts, with those at the other end; name fewer");
     };
     *count += 1;
     Ok(number)
@@ -171,10 +171,13 @@ fn route(place: &str, names: &[String], indices: &BTreeMap<&str, usize>) -> Chec
             None => {
                 let known: Vec<&str> = indices.keys().copied().collect();
                 let hint = registry::hint(name, &known);
-                return refuse(&place, format!("there is no link `{name}`{hint}"));
+                return refuse(&place, format!("unknown link `{name}`{hint}"));
             }
             Some(index) if !passed.insert(*index) => {
-                return refuse(&place, format!("`{name}` comes twice; a path passes a link once"));
+                return refuse(
+                    &place,
+                    format!("`{name}` is listed twice; a path has each link once"),
+                );
             }
             Some(index) => route.push(*index),
         }
@@ -193,7 +196,7 @@ fn access_rate(
     match (written.access_rate, on_side) {
         (Some(_), Some(_)) => refuse(
             &format!("{place}.access_rate"),
-            "`access.sender_rate` says the same; remove one of the two",
+            "`access.sender_rate` sets the same; remove one of the two",
         ),
         (Some(rate), None) | (None, Some(rate)) => Ok(rate.0),
         (None, None) => Ok(default_access_rate(path, capacities)),

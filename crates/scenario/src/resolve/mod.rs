@@ -109,14 +109,19 @@ fn check_run(document: &Document) -> Checked<()> {
         return refuse("record.bins", "must be positive and not longer than the duration");
     }
     if document.links.is_empty() {
-        return refuse("links", "there is no link; write [links.bottleneck] with a rate");
+        return refuse(
+            "links",
+            "at least one link is needed; write [links.bottleneck] with a rate",
+        );
     }
     let hz = document.engine.linux.hz;
     if !KERNEL_HZ.contains(&hz) {
         return refuse("engine.linux.hz", format!("{hz} is not 100, 250, 300 or 1000"));
     }
     if document.flows.is_empty() {
-        return refuse("flows", "there is no flow; write [[flows]] with path, rtt and app");
+        let message =
+            "at least one group of flows is needed; write [[flows]] with path, rtt and app";
+        return refuse("flows", message);
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(super) fn of(place: &str, written: &WrittenSizes) -> Checked<Sizes> {
 
 fn list(place: &str, sizes: &[SizeText]) -> Checked<Sizes> {
     if sizes.is_empty() {
-        return refuse(place, "there is no size; write for example [\"15kB\", \"44kB\"]");
+        return refuse(place, "the list is empty; write for example [\"15kB\", \"44kB\"]");
     }
     for (index, size) in sizes.iter().enumerate() {
         in_range(&format!("{place}[{index}]"), *size)?;
@@ -65,7 +65,7 @@ fn drawn(place: &str, written: &Drawn) -> Checked<Sizes> {
             Shape::Pareto(sizes.shape)
         }
         Drawn::Pareto(sizes) => {
-            let message = format!("{} is no shape; it must be positive", sizes.shape);
+            let message = format!("{} is not a shape; it must be positive", sizes.shape);
             return refuse(&format!("{place}.shape"), message);
         }
     };

@@ -71,7 +71,7 @@ fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
     ];
     match keys.iter().find(|&&(_, is_written)| is_written && !is_used) {
         Some((key, _)) => {
-            refuse(&format!("{place}.{key}"), "means nothing without ECN; write `ecn = true` too")
+            refuse(&format!("{place}.{key}"), "has no effect without ECN; write `ecn = true` too")
         }
         None => Ok(is_used.then(|| Ecn {
             accecn: written.accecn.unwrap_or_default(),
@@ -99,7 +99,7 @@ fn receive_window(
     let autotuned = written.autotuning.unwrap_or(false);
     match written.receive_window {
         None if autotuned => {
-            let message = "has no end to grow to; write `receive_window`, for example \"6MB\"";
+            let message = "needs a window to grow to; write `receive_window`, for example \"6MB\"";
             refuse(&format!("{place}.autotuning"), message)
         }
         Some(window) if window.0 < packet.0 => {

@@ -16,11 +16,12 @@ pub(super) fn bucket(place: &str, written: &capacity::Bucket) -> Checked<Capacit
     let (rate, line) = (written.rate.0, written.line.0);
     let burst_bytes = written.burst.0;
     if line < rate {
-        let message = format!("{line} is slower than the {rate} of the tokens, which never matter");
+        let message =
+            format!("{line} is slower than the {rate} of the tokens, so these never matter");
         return refuse(&format!("{place}.line"), message + "; write a line at least as fast");
     }
     if burst_bytes == 0 || burst_bytes > DEEPEST_BUCKET {
-        let message = format!("{} is no depth of a bucket; write 1B to 1GB", written.burst);
+        let message = format!("{} is not a valid bucket depth; write 1B to 1GB", written.burst);
         return refuse(&format!("{place}.burst"), message);
     }
     Ok(Capacity::Bucket(Bucket { rate, burst_bytes, line, overdraft: written.overdraft }))
@@ -73,7 +74,7 @@ fn device_limit(place: &str, written: &links::Device) -> Checked<Limit> {
             refuse(place, "`bytes` and `packets` limit the same; remove one of the two")
         }
         (None, None) => {
-            refuse(place, "it has no limit; write for example bytes = \"1514B\", or packets = 50")
+            refuse(place, "needs a limit; write for example bytes = \"1514B\", or packets = 50")
         }
     }
 }
@@ -102,7 +103,7 @@ pub(super) fn steps<W, R>(
         return refuse(&place, wrong);
     }
     if steps.is_empty() {
-        let message = format!("there is no step; write for example [[\"0s\", {example}]]");
+        let message = format!("the list is empty; write for example [[\"0s\", {example}]]");
         return refuse(&format!("{place}.steps"), message);
     }
     Ok(steps)

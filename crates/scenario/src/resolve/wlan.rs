@@ -87,13 +87,13 @@ pub(super) fn transmitter(place: &str, written: &Wireless, wlans: &[Wlan]) -> Ch
             Ok(Capacity::Wireless { wlan, radio, alone, airtime_fairness })
         }
         None if wlans.is_empty() => {
-            let message = format!("there is no wireless LAN `{}`", written.wlan);
+            let message = format!("unknown wireless LAN `{}`", written.wlan);
             refuse(&format!("{place}.wlan"), message + &format!("; write [wlans.{}]", written.wlan))
         }
         None => {
             let known: Vec<&str> = wlans.iter().map(|wlan| wlan.name.as_str()).collect();
             let hint = registry::hint(&written.wlan, &known);
-            let message = format!("there is no wireless LAN `{}`{hint}", written.wlan);
+            let message = format!("unknown wireless LAN `{}`{hint}", written.wlan);
             refuse(&format!("{place}.wlan"), message)
         }
     }

@@ -112,7 +112,7 @@ pub(super) mod ecn {
             1 => Ok(Ecn::Ect1),
             2 => Ok(Ecn::Ect0),
             3 => Ok(Ecn::Ce),
-            other => Err(serde::de::Error::custom(format!("{other} is no ECN field"))),
+            other => Err(serde::de::Error::custom(format!("{other} is not an ECN field"))),
         }
     }
 }

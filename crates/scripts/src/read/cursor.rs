@@ -134,7 +134,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn until(&mut self, end: &str) -> Result<&'a str, ReadError> {
         let rest = self.rest();
         let Some(length) = rest.find(end) else {
-            return Err(self.error(format!("there is no `{end}` after this")));
+            return Err(self.error(format!("`{end}` is missing after this")));
         };
         self.at += length + end.len();
         Ok(&rest[..length])

@@ -281,14 +281,14 @@ fn check_custom(plan: &Resolved, custom: &Custom) -> Result<(), SimError> {
     let with_tcp = names(|app| app.tcp().is_some());
     if let Some(name) = custom.controls.keys().find(|name| !with_tcp.contains(&name.as_str())) {
         let known = with_tcp.join(", ");
-        let message = format!("there are no TCP flows of this name; known: {known}");
+        let message = format!("no TCP flows have this name; known: {known}");
         return Err(SimError::invalid(&format!("cc[{name}]"), message));
     }
     let others = names(|app| !matches!(app, App::Web { .. } | App::Endpoint { .. }));
     if let Some(name) = custom.apps.keys().find(|name| !others.contains(&name.as_str())) {
         let known = others.join(", ");
         let message = format!(
-            "there are no flows of this name that can have another application (web pages and \
+            "no flows of this name can have another application (web pages and \
              flows over a transport library cannot); known: {known}"
         );
         return Err(SimError::invalid(&format!("app[{name}]"), message));

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn an_unknown_control_names_the_nearest() {
-        let error = configure("cubik").err().expect("there is no such control");
+        let error = configure("cubik").err().expect("`cubik` is unknown");
         assert!(error.contains("did you mean `cubic`"), "{error}");
         assert!(configure("cubic:hystart=maybe").is_err());
         assert!(configure("reno:beta=0.5").is_err());

@@ -94,9 +94,9 @@ impl Policer {
         let rate = delivered / seconds;
         (self.start, self.rounds) = (Some(end), 0);
         if let Some(before) = self.rate {
-            let apart = (rate - before).abs();
-            let same = apart <= SAME_RATIO * before;
-            if same || apart * f64::from(payload_bytes) <= SAME_BYTES {
+            let difference = (rate - before).abs();
+            let same = difference <= SAME_RATIO * before;
+            if same || difference * f64::from(payload_bytes) <= SAME_BYTES {
                 (self.rate, self.uses_rate) = (Some((rate + before) / 2.0), true);
                 return;
             }

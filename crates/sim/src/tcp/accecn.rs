@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_is_omitted_if_there_is_no_room() {
+    fn the_option_is_omitted_without_room_for_it() {
         let mut counters = counting(OptionRule::Always);
         counters.count(Ecn::Ect0, 1040);
         let mut full = Packet::new(PacketKind::Ack, 0, 0, 0, 80, Time::ZERO);
@@ -411,17 +411,17 @@ mod tests {
     #[test]
     fn a_field_that_has_not_changed_is_left_out_first() {
         let mut counters = counting(OptionRule::Always);
-        let mut fields_beside = |field: Ecn, blocks: u32| {
+        let mut fields_next_to = |field: Ecn, blocks: u32| {
             counters.count(field, 1040);
             let mut ack = Packet::new(PacketKind::Ack, 0, 0, 0, 52, Time::ZERO);
             counters.report(Time::ZERO, (blocks, true), None, &mut ack);
             counters.option_fields().collect::<Vec<_>>()
         };
-        assert_eq!(fields_beside(Ecn::Ect1, 1), [1001, 0, 1]);
-        assert_eq!(fields_beside(Ecn::Ce, 2), [1001, 1000]);
-        assert_eq!(fields_beside(Ecn::NotEct, 2), [1001, 1000]);
-        assert!(fields_beside(Ecn::Ect0, 2).is_empty());
-        assert_eq!(fields_beside(Ecn::NotEct, 0), [1001, 1000, 1001], "it waits for room");
+        assert_eq!(fields_next_to(Ecn::Ect1, 1), [1001, 0, 1]);
+        assert_eq!(fields_next_to(Ecn::Ce, 2), [1001, 1000]);
+        assert_eq!(fields_next_to(Ecn::NotEct, 2), [1001, 1000]);
+        assert!(fields_next_to(Ecn::Ect0, 2).is_empty());
+        assert_eq!(fields_next_to(Ecn::NotEct, 0), [1001, 1000, 1001], "it waits for room");
     }
 
     #[test]

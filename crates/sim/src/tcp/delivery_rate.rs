@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_below_the_smallest_round_trip_is_no_sample() {
+    fn an_interval_below_the_smallest_round_trip_is_not_a_sample() {
         let mut rate = DeliveryRate::default();
         rate.restart(ms(0));
         rate.on_sent(0, 0, 1);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_that_leaves_late_shortens_the_next_gap_by_half_of_its_own() {
+    fn a_burst_that_leaves_late_shortens_the_next_gap_by_half_of_its_gap() {
         for (late_us, gap_us) in [(0, 4000), (1500, 2500), (5000, 2000)] {
             let mut pacer = pacing(Span::ZERO);
             let now = at(1_000_000 + late_us);

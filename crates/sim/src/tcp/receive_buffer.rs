@@ -151,16 +151,16 @@ impl ReceiveBuffer {
     #[inline]
     fn room(&self, unread: u32) -> u32 {
         let room = self.rooms.get(unread as usize).copied();
-        room.unwrap_or_else(|| self.room_beside(unread))
+        room.unwrap_or_else(|| self.room_next_to(unread))
     }
 
     /// Updates the rooms after a change of the size or of the memory in use.
     #[inline]
     fn note_rooms(&mut self) {
-        self.rooms = [self.room_beside(0), self.room_beside(1)];
+        self.rooms = [self.room_next_to(0), self.room_next_to(1)];
     }
 
-    fn room_beside(&self, unread: u32) -> u32 {
+    fn room_next_to(&self, unread: u32) -> u32 {
         self.share.window_of(self.size.saturating_sub(self.held + self.memory(unread)))
     }
 
@@ -452,7 +452,7 @@ mod tests {
 
     /// Fact tcp-46.
     #[test]
-    fn in_linux_7_2_the_buffer_has_room_for_what_waits_and_what_is_unread_counts_for_the_next() {
+    fn in_linux_7_2_queued_bytes_have_room_and_unread_bytes_count_for_the_next() {
         let mut buffer = buffer_of_7_2();
         buffer.provide_for_gap(1, 31);
         assert_eq!(buffer.size, 128 << 10, "twice 10 segments and 30 fit");

@@ -376,8 +376,8 @@ impl Receiver {
     fn report_marks(&mut self, now: Time, blocks: u32, ack: &mut Packet) -> OptionRoom {
         let without = OptionRoom { fields: 0, blocks, bytes: 0 };
         let Some(counters) = &mut self.accurate else { return without };
-        let beside = (blocks, self.timestamps);
-        let room = counters.report(now, beside, self.acks.rtt(), ack).unwrap_or(without);
+        let options = (blocks, self.timestamps);
+        let room = counters.report(now, options, self.acks.rtt(), ack).unwrap_or(without);
         ack.sack[room.blocks as usize..].fill(Block::default());
         room
     }

@@ -108,7 +108,7 @@ fn airtime_counts_up_to_100_ms_after_a_station_had_a_packet() {
 }
 
 #[test]
-fn what_waits_is_the_sum_over_stations_and_leaves_in_order_within_each() {
+fn the_backlog_is_the_sum_over_stations_and_leaves_in_order_within_each() {
     let mut queues = queues("taildrop");
     assert!(queues.is_empty());
     for seq in 0..4 {

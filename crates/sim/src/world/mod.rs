@@ -165,7 +165,7 @@ impl World {
         match arrived.end {
             End::Receiver => self.receive(now, &packet),
             End::Sender => self.answer(now, &packet),
-            End::Link => unreachable!("a link is no endpoint"),
+            End::Link => unreachable!("a link is not an endpoint"),
         }
     }
 

@@ -1,4 +1,4 @@
-"""Records congestion windows of a real kernel under given losses and marks, in the files beside it.
+"""Records congestion windows of a real kernel under given losses and marks, in the files here.
 
 Run as ``python crates/sim/testdata/kernel/make.py`` where `sojourn doctor` shows the guest. One
 flow, a link without a queue, our router at the bottleneck, which drops or marks exactly the data

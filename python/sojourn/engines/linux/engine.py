@@ -85,7 +85,7 @@ class Linux:
         if controls:
             raise InputError("cc: engine linux runs the kernel's own congestion controls")
         if scenario.app_sources:
-            raise InputError("app: engine linux runs traffic programs of its own; use engine sim")
+            raise InputError("app: engine linux runs its own traffic programs; use engine sim")
         place = _place(scenario, options.get("kernel"), options.get("programs"))
         plan = place.plan(scenario)
         with ExitStack() as stack:
@@ -225,7 +225,7 @@ def _found(hz: int, own_kernel: Path | None = None) -> kernel.Kernel:
         return found
     option = "" if hz == kernel.DEFAULT_HZ else f" --hz {hz}"
     raise Unavailable(
-        f"engine linux: there is no guest kernel of {hz} Hz yet; "
+        f"engine linux: no guest kernel of {hz} Hz is built yet; "
         f"`sojourn kernel build{option}` makes it in about 5 minutes"
     )
 

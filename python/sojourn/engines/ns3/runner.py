@@ -87,7 +87,7 @@ def prefix() -> Path | None:
     if given := os.environ.get("NS3_PREFIX"):
         if (Path(given) / _HEADER).is_file():
             return Path(given)
-        raise InputError(f"NS3_PREFIX: there is no ns-3 in {given}: no {_HEADER}")
+        raise InputError(f"NS3_PREFIX: ns-3 is not in {given}: no {_HEADER}")
     places = [cache() / f"ns3-{VERSION}" / _WHEEL]
     with suppress(metadata.PackageNotFoundError):
         places.insert(0, Path(str(metadata.distribution(_WHEEL).locate_file(_WHEEL))))
@@ -114,7 +114,7 @@ def version_of(place: Path) -> str:
 
 
 def find() -> Runner | None:
-    """The runner built from the present sources; None if there is no such build.
+    """The runner built from the present sources; None if it was not built.
 
     A damaged one is not used, with a warning.
     """

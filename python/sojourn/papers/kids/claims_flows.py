@@ -102,7 +102,7 @@ _T5 = {1: (1.256, 1.156, 6.621), 4: (1.356, 1.106, 3.465)}
 _CELLS = [(n, aqm, value) for n, row in _T5.items() for aqm, value in zip(AQMS, row, strict=True)]
 
 
-def _apart(n: int, aqm: str) -> Measure:
+def _ecn_effect(n: int, aqm: str) -> Measure:
     """Difference of the medians with and without ECN, in percent."""
     with_ecn, without = (f"n{n}.{case}.{aqm}.qd.p50_ms" for case in ("ecn", "without"))
     return lambda v: 100 * abs(v[with_ecn] / v[without] - 1)
@@ -137,7 +137,7 @@ CLAIMS_ECN: list[Claim] = [
         "significant difference between ECN and non-ECN",
         *(
             more(
-                _apart(n, a),
+                _ecn_effect(n, a),
                 5.0,
                 label=f"{NAMES[a]}, n = {n}: difference of the medians > bound",
                 unit="%",

@@ -68,7 +68,7 @@ def variant(name: str) -> Variant:
         InputError: the name is unknown.
     """
     if name not in VARIANTS:
-        raise InputError(f"variant: there is no `{name}`; known: {', '.join(VARIANTS)}")
+        raise InputError(f"variant: unknown `{name}`; known: {', '.join(VARIANTS)}")
     return VARIANTS[name]
 
 

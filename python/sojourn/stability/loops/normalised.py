@@ -49,7 +49,7 @@ def loop_at(
     prob = floats(signal_prob)
     if not ((prob > 0.0) & (prob <= 1.0)).all():
         wrong = prob[~((prob > 0.0) & (prob <= 1.0))].flat[0]
-        raise InputError(f"signal_prob: {wrong:g} is no probability above 0 and at most 1")
+        raise InputError(f"signal_prob: {wrong:g} is not a probability above 0 and at most 1")
     given = (rtt_s, prob, alpha_hz, beta_hz, period_s, signal_slope, late_s)
     grid = np.broadcast_arrays(*map(floats, given))
     rtt, prob, alpha, beta, period, slope, late = (part.ravel() for part in grid)

@@ -179,7 +179,7 @@ def _linear(phases: list[Phase], before: Floats, step_s: float, every: int, coun
         raise InputError(f"steps: {len(phases) - 1} of them; the linear response is of one")
     first, last = phases
     control = controller_at(last.model, last.rest)
-    assert isinstance(control, PiControl | AverageControl), "there is no third kind"
+    assert isinstance(control, PiControl | AverageControl), "only two kinds of loop exist"
     rest = start_at(last.rest, last.model)
     scale = np.ones_like(rest)
     if isinstance(control, AverageControl):

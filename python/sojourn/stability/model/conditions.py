@@ -94,7 +94,7 @@ def _check(name: str, values: Floats, *, allow_zero: bool) -> None:
         rule = "zero or more" if allow_zero else "positive"
         raise InputError(f"{name}: {values[wrong].flat[0]:g} is refused; it must be {rule}")
     if not values.size:
-        raise InputError(f"{name}: there is no value; give at least one")
+        raise InputError(f"{name}: is empty; give at least one")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def counts(option: str, text: str, count: int) -> Floats:
 
 def _whole(text: str) -> float:
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", text):
-        raise InputError(f"`{text}` is no number of flows; give a whole number from 1 to 999999999")
+        raise InputError(f"`{text}` is not a number of flows; give one from 1 to 999999999")
     return float(text)
 
 

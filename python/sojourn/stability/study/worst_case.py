@@ -73,7 +73,7 @@ def worst_case(
     if not rtt_s > 0.0:
         raise InputError(f"longest_rtt_s: {rtt_s:g} is refused; it must be positive")
     if not 0.0 < prob < 1.0:
-        raise InputError(f"least_drop_prob: {prob:g} is no probability between 0 and 1")
+        raise InputError(f"least_drop_prob: {prob:g} is not a probability between 0 and 1")
     if not 1.0 <= margin_deg <= 85.0:
         raise InputError(f"phase_margin_deg: {margin_deg:g} is refused; give 1 to 85 degrees")
     model = fluid(aqm, Link(np.ones(1), PACKET_BYTES))

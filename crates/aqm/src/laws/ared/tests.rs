@@ -206,7 +206,7 @@ fn kids_thresholds_are_half_and_three_halves_of_the_target() {
 /// Khademi, Ros and Welzl 2013 §2.3: Floyd's 1 - exp(-1/C) is 0.0012 at 833 packets per second, of
 /// which 2^-10 is the nearest power of two; tc computes 2^-2 from these thresholds.
 #[test]
-fn kids_takes_a_weight_of_its_own_or_that_of_tc() {
+fn kids_takes_a_given_weight_or_that_of_tc() {
     let thresholds = [("min_th", "3125B"), ("max_th", "9375B")];
     let average = |settings: &[(&str, &str)]| {
         let mut ared: Ared = law_of("kids", &[&thresholds[..], settings].concat());

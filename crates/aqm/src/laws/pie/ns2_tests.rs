@@ -187,7 +187,7 @@ fn a_burst_is_allowed_again_after_a_second_and_a_half_of_calm() {
 }
 
 #[test]
-fn congestion_starts_the_count_of_calm_updates_anew() {
+fn congestion_restarts_the_count_of_calm_updates() {
     let mut pie = started(0.0, 0.0);
     for delay_ms in [[0; 40].as_slice(), &[15], &[0; 51]].concat() {
         update(&mut pie, delay_ms);

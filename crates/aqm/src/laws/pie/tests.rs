@@ -137,7 +137,7 @@ fn a_draw_equal_to_the_probability_passes() {
 
 /// RFC 8033 Appendix B, `drop_early`.
 #[test]
-fn the_sum_starts_anew_when_the_probability_is_zero() {
+fn the_sum_restarts_when_the_probability_is_zero() {
     let mut pie = held_at(0.1, &[]);
     judge(&mut pie, full_packets(9), 0.5, Ecn::NotEct);
     assert_near(var(&pie, "accumulator"), 0.1, 1e-12);
@@ -148,7 +148,7 @@ fn the_sum_starts_anew_when_the_probability_is_zero() {
 
 /// RFC 8033 §5.4 and fact aqm-76.
 #[test]
-fn the_sum_starts_anew_after_a_drop_a_mark_and_an_overflow() {
+fn the_sum_restarts_after_a_drop_a_mark_and_an_overflow() {
     let mut pie = held_at(0.08, &[("ecn", "true")]);
     let mut arrivals_until = |ecn, verdict| {
         (1..).find(|_| judge(&mut pie, full_packets(9), 0.0, ecn) == verdict).unwrap()

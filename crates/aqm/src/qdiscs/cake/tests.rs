@@ -182,7 +182,7 @@ fn the_shaper_saves_up_no_time_while_nothing_waits() {
 
 /// Fact qdisc-18.
 #[test]
-fn what_waits_is_bounded_by_the_limit_and_by_four_intervals_of_the_bandwidth() {
+fn the_backlog_is_bounded_by_the_limit_and_by_four_intervals_of_the_bandwidth() {
     let bound = |settings: &[(&str, &str)]| params(settings).limits().1;
     assert_eq!(bound(&[]), 15_503_360);
     assert_eq!(bound(&[("bandwidth", "1mbit")]), 4 << 20);
@@ -220,7 +220,7 @@ fn another_salt_puts_flows_into_other_queues() {
 }
 
 #[test]
-fn flows_and_hosts_of_different_numbers_have_places_of_their_own() {
+fn flows_and_hosts_of_different_numbers_have_different_places() {
     for salt in 1..5 {
         let mut cake: CakeQueues<Addressed> =
             CakeQueues::new(&params(&[]), &crate::law::Env { salt, ..env() });

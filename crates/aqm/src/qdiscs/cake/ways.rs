@@ -52,7 +52,7 @@ mod tests {
 
     /// Linux 6.1 sch_cake.c, cake_hash.
     #[test]
-    fn eight_hashes_of_one_set_have_places_of_their_own_and_the_ninth_shares_one() {
+    fn eight_hashes_of_one_set_have_separate_places_and_the_ninth_shares_one() {
         let mut ways = Ways::new(1024);
         let mut used = [false; 1024];
         let same_set = |n: u64| (1 << 50) | n; // high bits choose the set

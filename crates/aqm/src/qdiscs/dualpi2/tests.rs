@@ -176,7 +176,7 @@ fn linux_gives_no_credit_for_what_it_drops() {
     assert_eq!(dual.scheduler.credit, dual.scheduler.at_rest);
 }
 
-/// RFC 9332 Appendix A, pass 2, written out with lists of its own.
+/// RFC 9332 Appendix A, pass 2, written out with its own lists.
 struct Literal {
     low: VecDeque<(Time, Numbered)>,
     classic: VecDeque<(Time, Numbered)>,

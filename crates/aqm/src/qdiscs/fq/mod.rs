@@ -133,7 +133,7 @@ impl FqParams {
 }
 
 impl<P: Packet, L: Aqm> Fq<P, L> {
-    /// Empty queues, each under a law of its own made by `law`.
+    /// Empty queues, each under its own law, made by `law`.
     pub fn new(params: &FqParams, env: &Env, law: impl FnMut() -> L) -> Self {
         let quantum = params.quantum.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         assert!(quantum > 0, "a round without bytes would never end");

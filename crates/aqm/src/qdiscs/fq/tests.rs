@@ -138,7 +138,7 @@ fn the_memory_of_buffers_is_free_once_all_packets_have_left() {
 }
 
 #[test]
-fn memory_is_limited_beside_the_limit() {
+fn memory_is_limited_in_addition_to_the_limit() {
     let mut fq = fq(&[("limit", "1000p"), ("memory_limit", "3kB"), ("shed", "bytes")]);
     assert_eq!(fill(&mut fq, 1, 4, 1000).dropped_ids(), [1000, 1001]);
     assert_eq!(fill(&mut fq, 2, 1, 4000).dropped, [(2000, Stage::Enqueue, Cause::Overflow)]);

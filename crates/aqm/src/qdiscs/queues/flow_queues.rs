@@ -1,4 +1,4 @@
-//! Flow queues: many queues, each under a law of its own, with one pool for their packets and one
+//! Flow queues: many queues, each under its own law, with one pool for their packets and one
 //! total. The disciplines `fq` and `cake` schedule them.
 
 use alloc::vec::Vec;
@@ -79,7 +79,7 @@ impl<P: Packet> Judged<'_, P> {
 }
 
 impl<P: Packet, L: Aqm> FlowQueues<P, L> {
-    /// Empty queues, each under a law of its own made by `law`. Where `memory_limit` is given, the
+    /// Empty queues, each under its own law, made by `law`. Where `memory_limit` is given, the
     /// memory of buffers is counted.
     pub(crate) fn new(count: usize, memory_limit: Option<u64>, mut law: impl FnMut() -> L) -> Self {
         FlowQueues::numbered(count, memory_limit, |_| law())

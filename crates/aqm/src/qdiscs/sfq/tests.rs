@@ -174,7 +174,7 @@ fn only_the_queue_above_its_threshold_is_signalled() {
 
 /// Linux 6.1 sch_sfq.c, sfq_rehash: averages restart and sample the packets that are sorted in.
 #[test]
-fn after_a_new_hash_red_has_sampled_what_waits() {
+fn after_a_new_hash_red_has_sampled_the_backlog() {
     let mut queues = sfq_red(&[("max_p", "0.02")]);
     (queues.perturb, queues.next_perturb) = (Some(Span::from_secs(10)), Time::from_nanos(1));
     fill(&mut queues, 1, 40, 1000);

@@ -217,7 +217,7 @@ fn a_timeout_with_the_head_sacked_clears_all_sacks() {
 }
 
 #[test]
-fn forgotten_losses_are_judged_anew_and_retransmissions_stay_in_flight() {
+fn forgotten_losses_are_judged_again_and_retransmissions_stay_in_flight() {
     let mut board = sent(true, 5);
     board.mark_below(3);
     board.retransmit(ms(100), 0);
@@ -323,7 +323,7 @@ fn partial_acknowledgements_leave_no_more_duplicates_than_segments() {
 }
 
 #[test]
-fn an_old_record_at_the_place_of_the_next_segment_is_no_retransmission() {
+fn an_old_record_at_the_place_of_the_next_segment_is_not_a_retransmission() {
     let mut board = sent(true, 16);
     board.send_probe(ms(200), 0);
     acknowledge(&mut board, 16, &[], &at(300));

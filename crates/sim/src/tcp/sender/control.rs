@@ -231,13 +231,13 @@ mod tests {
 
     /// A control that records its inputs: samples of the delivery rate, and idle periods.
     #[derive(Default)]
-    struct Told {
+    struct Recorded {
         samples: Vec<RateSample>,
         idle: Vec<Time>,
     }
 
     #[derive(Clone, Default)]
-    struct Samples(Arc<Mutex<Told>>);
+    struct Samples(Arc<Mutex<Recorded>>);
 
     impl CongestionControl for Samples {
         fn needs(&self) -> Needs {
@@ -256,10 +256,10 @@ mod tests {
     }
 
     fn sampling(count: u32) -> (Sender, Samples) {
-        let told = Samples::default();
-        let mut sender = Sender::new(segments(count), LINUX, Box::new(told.clone()));
+        let recorded = Samples::default();
+        let mut sender = Sender::new(segments(count), LINUX, Box::new(recorded.clone()));
         sender.on_established(Span::from_millis(100));
-        (sender, told)
+        (sender, recorded)
     }
 
     fn acknowledge(sender: &mut Sender, at: u64, seq: u32) {
@@ -270,7 +270,7 @@ mod tests {
     /// Linux `tcp_rate_check_app_limited`, which the first write calls too.
     #[test]
     fn the_application_limits_samples_of_its_first_flight_and_after_it_ran_out_of_data() {
-        let (mut sender, told) = sampling(15);
+        let (mut sender, recorded) = sampling(15);
         sender.send(Time::ZERO, &mut |_| {}); // ten
         acknowledge(&mut sender, 100, 5);
         acknowledge(&mut sender, 110, 10); // the last five have left
@@ -278,7 +278,7 @@ mod tests {
         sender.send(ms(150), &mut |_| {});
         acknowledge(&mut sender, 200, 15);
         acknowledge(&mut sender, 250, 20);
-        let samples = &told.0.lock().unwrap().samples;
+        let samples = &recorded.0.lock().unwrap().samples;
         let limited: Vec<bool> = samples.iter().map(|sample| sample.app_limited).collect();
         assert_eq!(limited, [true, true, false, true]);
     }
@@ -286,13 +286,13 @@ mod tests {
     /// Linux `bbr_cwnd_event`.
     #[test]
     fn an_empty_path_is_an_idle_period_only_if_the_application_was_the_limit() {
-        let (mut sender, told) = sampling(20);
+        let (mut sender, recorded) = sampling(20);
         sender.send(Time::ZERO, &mut |_| {});
         acknowledge(&mut sender, 100, 10); // nothing is in flight, and there is more to send
         acknowledge(&mut sender, 200, 20);
         sender.append(30);
         sender.send(ms(300), &mut |_| {});
-        let idle = told.0.lock().unwrap().idle.clone();
+        let idle = recorded.0.lock().unwrap().idle.clone();
         assert!(idle.iter().all(|&at| at != ms(100)), "{idle:?}");
         assert!(idle.contains(&Time::ZERO) && idle.contains(&ms(300)), "{idle:?}");
     }
@@ -300,7 +300,7 @@ mod tests {
     /// Linux `tcp_rate_skb_sent` checks for outstanding segments, not for segments in flight.
     #[test]
     fn a_timeout_does_not_shorten_the_interval_of_the_next_sample() {
-        let (mut sender, told) = sampling(100);
+        let (mut sender, recorded) = sampling(100);
         sender.send(Time::ZERO, &mut |_| {});
         let mut due = sender.next_timer();
         while sender.state() != State::Loss {
@@ -312,7 +312,7 @@ mod tests {
         ack.sent = due;
         let back = due + Span::from_millis(100);
         sender.on_ack(back, &ack, &mut |_| {});
-        let samples = &told.0.lock().unwrap().samples;
+        let samples = &recorded.0.lock().unwrap().samples;
         assert_eq!((samples[0].delivered, samples[0].interval), (1, back.since(Time::ZERO)));
     }
 }

@@ -73,7 +73,7 @@ impl<'a> Start<'a> {
             "sack" => self.profile.sack = value == "on",
             "probes" => self.profile.tail_probes = value == "on",
             "idle" if value == "keep" => self.profile.idle = Idle::Keep,
-            _ => return Err(format!("there is no setting `{key}`")),
+            _ => return Err(format!("unknown setting `{key}`")),
         }
         Ok(())
     }
@@ -100,7 +100,7 @@ impl<'a> Start<'a> {
 }
 
 fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
-    let (stimulus, expected) = line.split_once(" => ").ok_or("there is no `=>`")?;
+    let (stimulus, expected) = line.split_once(" => ").ok_or("`=>` is missing")?;
     let (sent, checks) = expected.split_once(" ; ").unwrap_or((expected, ""));
     let mut words = stimulus.split(' ');
     let mut word = || words.next().unwrap_or_default();
@@ -143,7 +143,7 @@ fn step(sender: &mut Sender, line: &str) -> Result<(), String> {
                 }
                 sender.on_ack(now, &ack, &mut emit);
             }
-            _ => return Err(format!("there is no stimulus `{kind}`")),
+            _ => return Err(format!("unknown stimulus `{kind}`")),
         }
         found
     };
@@ -165,7 +165,7 @@ fn verify(sender: &Sender, now: Time, check: &str) -> Result<(), String> {
         "rwnd_limited_ms" => (sender.times(now).rwnd_limited.as_secs() * 1e3).to_string(),
         "lost" => sender.board.lost().to_string(),
         "state" => format!("{:?}", sender.state()),
-        _ => return Err(format!("there is no check `{key}`")),
+        _ => return Err(format!("unknown check `{key}`")),
     };
     if found == expected { Ok(()) } else { Err(format!("{key} is {found}")) }
 }

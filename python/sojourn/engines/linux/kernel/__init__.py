@@ -151,7 +151,7 @@ def given(asked: Path, hz: int = DEFAULT_HZ) -> Kernel:
     if found is None:
         there = ", ".join(sorted({kernel.release for kernel in built(hz)})) or "none"
         raise Unavailable(
-            f"--kernel {release}: there is no guest kernel of that release and {hz} Hz (there: "
+            f"--kernel {release}: no guest kernel of that release and {hz} Hz is built (built:  "
             f"{there}); `sojourn kernel build --source {release}` makes it"
         )
     return found

@@ -30,12 +30,12 @@ def sources(release: str) -> Path:
         if archive.is_file() and release_of(archive.name):
             return archive
         raise InputError(
-            f"kernel build: {archive}: is no archive of kernel sources; give one of a package of "
-            "Debian's, such as /usr/src/linux-source-6.12.tar.xz"
+            f"kernel build: {archive}: is not an archive of kernel sources; give one of a "
+            "package of Debian's, such as /usr/src/linux-source-6.12.tar.xz"
         )
     if not _is_release(release):
         raise InputError(
-            f"kernel build: --source {release!r}: is no release of a kernel and no path; give one "
+            f"kernel build: --source {release!r}: is neither a kernel release nor a path; give one "
             "such as 6.12, or /usr/src/linux-source-6.12.tar.xz"
         )
     archive = FOLDER / f"linux-source-{release}.tar.xz"

@@ -123,7 +123,7 @@ def require(folder: Path) -> Path:
         found = _digest((folder / NAME).read_bytes())
     except (OSError, ValueError, KeyError, TypeError):
         raise Unavailable(
-            f'engine.linux.bottleneck = "{BOTTLENECK}": there is no module for the kernel in '
+            f'engine.linux.bottleneck = "{BOTTLENECK}": no module is built for the kernel in '
             f"{folder} yet; {remedy}"
         ) from None
     if found != digest:

@@ -79,7 +79,7 @@ def unpack(folder: Path) -> Compiler:
     """
     if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
         raise InputError(
-            "kernel toolchain: there is no apt-get here; give rustup's compiler the sources of its "
+            "kernel toolchain: apt-get is not installed; give rustup's compiler the sources of its "
             "library: rustup component add rust-src"
         )
     with files.scratch() as scratch:

@@ -176,7 +176,7 @@ fn f_rto_runs_only_if_the_profile_has_it_and_not_after_a_recovery() {
 
 /// Fact linux-15: `sk_rethink_txhash`.
 #[test]
-fn a_timeout_draws_the_hash_of_the_flow_anew() {
+fn a_timeout_redraws_the_hash_of_the_flow() {
     use sojourn_aqm::Packet as _;
     let hashes = |profile: Profile| {
         let mut script = Script::with(profile, "cubic", 2, u32::MAX, 100);

@@ -136,7 +136,7 @@ fn an_old_echo_shows_reordering_only_in_a_partial_acknowledgement_of_a_recovery(
 
 /// Linux `tcp_retrans_stamp_cleanup`.
 #[test]
-fn echoes_are_compared_with_the_first_retransmission_of_their_own_recovery() {
+fn echoes_are_compared_with_the_first_retransmission_of_the_same_recovery() {
     let in_ms = |ms| Time::ZERO + Span::from_millis(ms);
     let mut script = Script::with_timestamps(LINUX, "reno", 20, u32::MAX, 100);
     (2..=4).for_each(|to| drop(script.ack(0, &[(2, to)])));

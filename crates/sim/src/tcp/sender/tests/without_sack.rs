@@ -111,7 +111,7 @@ fn a_reduction_of_what_is_in_flight_leaves_out_what_duplicates_report() {
 
 /// Linux `tcp_schedule_loss_probe`.
 #[test]
-fn there_are_no_tail_loss_probes_without_sack() {
+fn tail_loss_probes_need_sack() {
     for (sack, due) in [(true, 202.0), (false, 300.0)] {
         let mut script = Script::with(Profile { sack, ..LINUX }, "reno", 4, 4, 100);
         assert_eq!(script.expire().0, due);

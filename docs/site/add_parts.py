@@ -1,6 +1,6 @@
 """Adds parts to the site that are built elsewhere: the live page, the crates' own pages.
 
-python docs/site/beside.py FOLDER
+python docs/site/add_parts.py FOLDER
 """
 
 from __future__ import annotations

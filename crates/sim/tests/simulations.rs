@@ -14,7 +14,7 @@ mod laws;
 mod measures;
 mod offload;
 mod paths;
-mod random_worlds;
+mod random_scenarios;
 mod rfc7928;
 mod schedules;
 mod signals;
@@ -26,9 +26,9 @@ mod world;
 use std::path::Path;
 
 #[test]
-fn every_file_of_this_folder_is_a_part_of_this_program_or_a_program_of_its_own() {
+fn every_file_of_this_folder_is_a_program_or_part_of_this_one() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let (program, manifest) = (include_str!("worlds.rs"), include_str!("../Cargo.toml"));
+    let (program, manifest) = (include_str!("simulations.rs"), include_str!("../Cargo.toml"));
     let paths = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     for path in paths.filter(|path| path.extension().is_some_and(|end| end == "rs")) {
         let name = path.file_stem().unwrap().to_str().unwrap();

@@ -149,7 +149,7 @@ class Begun:
         """By kind, the files of every figure for which values exist.
 
         Raises:
-            InputError: there is no such format or size.
+            InputError: the format or size is unknown.
         """
         found = {drawing.kind: self._figure(drawing) for drawing in self._drawings}
         self._release()
@@ -201,7 +201,7 @@ def drawers(
             Windows, where a process cannot split.
 
     Raises:
-        InputError: there is no such format or size.
+        InputError: the format or size is unknown.
     """
     outputs.check_size(size)
     for form in formats:

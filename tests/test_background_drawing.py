@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from processes import below, is_alive, wait_for
-from sojourn.plots import beside
+from sojourn.plots import background
 from synthetic import comparison
 
 pytestmark = pytest.mark.slow
@@ -23,8 +23,8 @@ KILLED = """\
 import os, signal, sys
 sys.path[:0] = [{tests!r}]
 from processes import below
-from sojourn.plots import beside
-with beside.drawers(("svg",), count=1):
+from sojourn.plots import background
+with background.drawers(("svg",), count=1):
     (child,) = below(os.getpid())
     print(child, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
@@ -33,8 +33,8 @@ with beside.drawers(("svg",), count=1):
 COMMAND = """\
 import sys
 from sojourn.cli import main
-from sojourn.plots import beside
-beside.default_jobs = lambda: 2
+from sojourn.plots import background
+background.default_jobs = lambda: 2
 code = main(["compare", "dumbbell-reno", "--aqm", "codel,pie", "--seeds", "2", "--set",
              "duration=3s", "--set", "warmup=1s", "--out", "out", "--figures"])
 print(code, "matplotlib" in sys.modules)
@@ -53,7 +53,7 @@ def here(compared, tmp_path_factory):
 
 
 def saved(compared, folder: Path, count: int) -> dict[str, bytes]:
-    with beside.drawers(("svg",), count=count) as drawing:
+    with background.drawers(("svg",), count=count) as drawing:
         names = compared.save(folder, formats=("svg",), drawing=drawing)
     return {name: (folder / name).read_bytes() for name in names}
 
@@ -64,7 +64,7 @@ def test_processes_draw_what_this_one_draws(compared, here, tmp_path):
 
 
 def test_what_is_drawn_while_runs_are_under_way_is_the_same(compared, here, tmp_path):
-    with beside.drawers(("svg",), count=1) as drawing:
+    with background.drawers(("svg",), count=1) as drawing:
         drawing.expect("bottleneck", AQMS, 1)
         for place, seed in enumerate(compared.seeds):
             for aqm in AQMS:
@@ -75,17 +75,17 @@ def test_what_is_drawn_while_runs_are_under_way_is_the_same(compared, here, tmp_
 
 def test_a_first_run_that_is_not_in_the_comparison_is_not_drawn(compared):
     other = comparison(["pie", "codel"], seeds=1)
-    with beside.drawers(("svg",), count=1) as drawing:
+    with background.drawers(("svg",), count=1) as drawing:
         drawing.expect("bottleneck", AQMS, 1)
         for aqm, result in zip(AQMS, (other.of("pie")[0], other.of("codel")[0]), strict=True):
             drawing.add(aqm, 1, result)
         drawn = drawing.begin(compared).figures()
-    with beside.drawers(("svg",), count=0) as drawing:
+    with background.drawers(("svg",), count=0) as drawing:
         assert drawn == drawing.begin(compared).figures()
 
 
 def test_when_a_process_is_killed_this_one_draws(compared, here, tmp_path):
-    with beside.drawers(("svg",), count=1) as drawing:
+    with background.drawers(("svg",), count=1) as drawing:
         (child,) = below(os.getpid())
         os.kill(child, signal.SIGKILL)
         names = compared.save(tmp_path, formats=("svg",), drawing=drawing)
@@ -104,7 +104,7 @@ def test_an_error_in_a_process_reaches_the_caller_as_it_is():
         vars(compared.of(aqm)[0])["summary_rows"] = rows
     with (
         pytest.raises(ValueError, match="could not convert string to float: 'soon'") as raised,
-        beside.drawers(("svg",), count=1) as drawing,
+        background.drawers(("svg",), count=1) as drawing,
     ):
         drawing.begin(compared).figures()
     assert "While a process drew plane" in raised.value.__notes__[0]
@@ -112,7 +112,7 @@ def test_an_error_in_a_process_reaches_the_caller_as_it_is():
 
 
 def test_an_interrupt_leaves_no_process(compared):
-    with pytest.raises(KeyboardInterrupt), beside.drawers(("svg",), count=2) as drawing:
+    with pytest.raises(KeyboardInterrupt), background.drawers(("svg",), count=2) as drawing:
         drawing.begin(compared)
         assert below(os.getpid())
         raise KeyboardInterrupt
@@ -126,17 +126,17 @@ def test_processes_end_when_the_one_that_asks_is_killed():
     assert wait_for(lambda: not is_alive(int(done.stdout)))
 
 
-def test_on_one_core_there_is_no_such_process(monkeypatch):
-    monkeypatch.setattr(beside, "default_jobs", lambda: 1)
+def test_on_one_core_no_process_is_started(monkeypatch):
+    monkeypatch.setattr(background, "default_jobs", lambda: 1)
     monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
-    with beside.drawers():
+    with background.drawers():
         assert below(os.getpid()) == []
 
 
 def test_a_process_with_matplotlib_may_have_settings_of_the_users_own_and_draws_itself(monkeypatch):
-    monkeypatch.setattr(beside, "default_jobs", lambda: 2)
+    monkeypatch.setattr(background, "default_jobs", lambda: 2)
     monkeypatch.setitem(sys.modules, "matplotlib", object())
-    with beside.drawers():
+    with background.drawers():
         assert below(os.getpid()) == []
 
 

@@ -7,6 +7,7 @@ use super::pools;
 
 /// The text of a legal scenario.
 pub fn text(seed: u64, number: u64) -> String {
+    // The label fixes what a seed draws: the recorded findings name inputs by seed and number.
     let mut choice = Choice::of("worlds", seed, number);
     let mut text = String::new();
     head(&mut text, number, choice.between(2.0, 6.0), &mut choice);
