@@ -59,6 +59,12 @@ const PHRASES: &[Phrase] = &[
     },
     phrase("told", "say who reports what: \"the error names the key\""),
     phrase("there is|are|was|were none", "say what is missing: \"without a limit\""),
+    phrase("there is|are no such", "unknown, or say what is missing: \"no such file\""),
+    Phrase {
+        fine_before: "longer later earlier more less fewer larger smaller faster slower",
+        fine_after: "there",
+        ..phrase("is|are|was|were no", "\"is not a\"")
+    },
     phrase("name space|spaces", "namespace"),
     phrase("processor time", "CPU time"),
     phrase("worlds", "simulations"),
@@ -232,6 +238,8 @@ mod tests {
         assert_eq!(count("Nested as of Linux 6.1."), 0);
         assert_eq!(count("Counted as of its time."), 1);
         assert_eq!(count("So. Many flows."), 0);
+        assert_eq!(count("It is no longer full, and there is no room."), 0);
+        assert_eq!(count("`5` is no rate. There is no such link."), 2);
     }
 
     #[test]
