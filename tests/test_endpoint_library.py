@@ -113,7 +113,8 @@ def test_many_flows_over_a_library_share_the_link(folder):
         (("return &table", "return 0"),
          "sojourn_endpoint() returned no table"),
         (("*sojourn_endpoint(void)\n{", "*another(void);\nconst struct sojourn_endpoint"
-          " *another(void)\n{"), "has no function sojourn_endpoint, so it is not a transport library"),
+          " *another(void)\n{"),
+         "has no function sojourn_endpoint, so it is not a transport library"),
         ((".input = input,", ""), "its table has no function `input`; see sojourn_endpoint.h"),
         ((".output = output,", ""), "its table has no function `output`"),
         ((".version = \"0.1.0\",", ""), "its table has no version; it identifies a run"),

@@ -43,7 +43,7 @@ impl Report {
             let mut known: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
             known.retain(|name| !name.is_empty());
             known.dedup();
-            panic!("{}: there is no `{name}`; known: {}", self.title, known.join(", "));
+            panic!("{}: unknown name `{name}`; known: {}", self.title, known.join(", "));
         }
         Report { of: Some(name.to_owned()), ..self.clone() }
     }
@@ -174,7 +174,7 @@ mod tests {
             ("delay_p95 has no value", |r| r.assert_below("delay_p95", "5ms")),
             ("`5ms` is a time, but goodput is a rate", |r| r.assert_above("goodput", "5ms")),
             ("`5 furlongs` `furlongs` is not a unit", |r| r.assert_above("goodput", "5 furlongs")),
-            ("there is no `left`; known: up, down, bulk", |r| drop(r.of("left"))),
+            ("unknown name `left`; known: up, down, bulk", |r| drop(r.of("left"))),
         ] {
             let found = message(act);
             assert!(found.contains(text), "{found}");
