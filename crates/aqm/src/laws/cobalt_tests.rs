@@ -290,5 +290,5 @@ fn under_the_roots_of_linux_6_12_the_second_signal_is_40_us_later() {
     };
     let difference =
         next_after_two(InverseRoots::Linux6_12) - next_after_two(InverseRoots::Linux6_1);
-    assert!((39e-6..41e-6).contains(&difference), "{apart:?}");
+    assert!((39e-6..41e-6).contains(&difference), "{difference:?}");
 }
