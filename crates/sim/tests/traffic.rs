@@ -325,7 +325,19 @@ fn pings(loss: Option<Loss>) -> Run {
     for link in [&there, &back] {
         flow.return_delay = flow.return_delay - link.delay;
     }
-    run(&scenario(60, vec![there, back], vec![flow]))
+    let mut plan = scenario(60, vec![there, back], vec![flow]);
+    plan.record.flows = true;
+    run(&plan)
+}
+
+#[test]
+fn samples_have_the_round_trips_of_the_replies_since_the_last() {
+    let run = pings(Some(Loss::Bernoulli(0.2)));
+    let rows: Vec<_> = run.flow_states.iter().filter(|row| row.var == "rtt").collect();
+    assert!(rows.iter().all(|row| (0.102..0.104).contains(&row.value)));
+    // A ping every 100 ms, as are samples; the replies of those that were lost have no row.
+    let replies = 2.0 * 600.0 * (1.0 - metric(&run, Scope::Class, "ping", "loss_rate"));
+    assert!((rows.len() as f64 - replies).abs() <= 4.0, "{} of {replies}", rows.len());
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub enum Kind {
     /// Scenarios with mistakes.
     Mutants,
     /// Legal scenarios.
-    Worlds,
+    Scenarios,
     /// Legal scenarios of bulk flows over minutes.
     Long,
 }

@@ -72,6 +72,10 @@ COMMANDS = {
         "ask", "explain",
         "Explain an AQM, a congestion control, a TCP, a parameter or a key of a scenario.",
     ),
+    "export": Entry(
+        "exporting", "export",
+        "Write a saved result, or a scenario's link, in the format of another tool.",
+    ),
     "import": Entry(
         "importing", "import_file",
         "Make a scenario of a measurement file, such as one of iperf3, irtt, ping or Flent.",

@@ -1,1 +1,1 @@
-"""Scenarios as other tools' configuration."""
+"""Scenarios and results in the formats of other tools."""
