@@ -380,3 +380,20 @@ def test_a_part_of_a_page_is_replaced_where_its_marks_stand_once(tmp_path):
         with pytest.raises(ValueError, match="has no place between <!-- a --> and <!-- b -->"):
             files.replace_between(page, "<!-- a -->\n", "<!-- b -->\n", "")
         assert page.read_text() == text
+
+
+@pytest.mark.parametrize("packets", [False, True])
+def test_only_tables_with_rows_are_synced_to_disk(tmp_path, monkeypatch, packets):
+    sets = {"duration": "2s", "warmup": "0s", "record.packets": packets}
+    result = sojourn.run("dumbbell-reno", sets=sets, store=None)
+    synced, sync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(file) or sync(file))
+    result.save(tmp_path / "run")
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert ("packets.parquet" in names) == packets
+    assert len(names) < len(synced) <= len(names) + 2, "the files, and folders that are new"
+    again = sojourn.Result.open(tmp_path / "run")
+    assert again.digest == result.digest
+    for table in ("states", "packets", "signals"):
+        # As text, because NaN is not equal to itself.
+        assert repr(again.columns(table)) == repr(result.columns(table)), table

@@ -6,13 +6,16 @@ tables are renamed into place, and the new manifest is last. A folder with a man
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from sojourn import _core, files
 from sojourn.running.labels import Labels
+
+_KEPT_BYTES = 1 << 16
 
 
 def save(
@@ -44,14 +47,10 @@ def save(
         digests: dict[str, str] = {}
         for name, table in tables:
             path = folder / f"{name}.parquet"
-            with together.open(path) as file:
-                hashed = _Hashed(file)
-                rows = table.write(hashed, list(labels.items()), cancel)
-            if rows == 0:
-                together.forget(path)
-                stale.append(path)
+            if digest := _written(together, path, table, labels, cancel):
+                digests[path.name] = digest
             else:
-                digests[path.name] = hashed.digest
+                stale.append(path)
         with together.open(folder / files.MANIFEST) as file:
             file.write(files.sealed({**manifest, files.FILES: digests}).encode())
         for path in stale:
@@ -59,20 +58,58 @@ def save(
         return [path.name for path in together.rename()]
 
 
-class _Hashed:
-    """A file to write to, and the SHA-256 of what was written."""
+def _written(
+    together: files.Together, path: Path, table: _core.Table, labels: Labels,
+    cancel: _core.Cancel | None,
+) -> str:  # fmt: skip
+    """Write a table; returns its SHA-256, or an empty text if it has no rows and no file."""
+    with contextlib.ExitStack() as opened:
+        hashed = _Hashed(lambda: opened.enter_context(together.open(path)))
+        rows = table.write(hashed, list(labels.items()), cancel)
+        if rows > 0:
+            hashed.finish()
+    if rows == 0 and hashed.has_file:
+        together.forget(path)
+    return hashed.digest if rows > 0 else ""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+
+class _Hashed:
+    """A file to write to, and the SHA-256 of what was written.
+
+    It is opened once there is much to write: a run has a dozen tables, most of them without rows,
+    and syncing a file to disk takes longer than writing a table.
+    """
+
+    def __init__(self, opened: Callable[[], BinaryIO]) -> None:
+        self._opened = opened
+        self._file: BinaryIO | None = None
+        self._kept: list[bytes] = []
+        self._size = 0
         self._sum = hashlib.sha256()
 
     @property
     def digest(self) -> str:
         return self._sum.hexdigest()
 
+    @property
+    def has_file(self) -> bool:
+        return self._file is not None
+
     def write(self, content: bytes) -> int:
         self._sum.update(content)
-        return self._file.write(content)
+        self._kept.append(bytes(content))
+        self._size += len(content)
+        if self._size >= _KEPT_BYTES:
+            self.finish()
+        return len(content)
+
+    def finish(self) -> None:
+        """Write what was kept back."""
+        if self._file is None:
+            self._file = self._opened()
+        for content in self._kept:
+            self._file.write(content)
+        self._kept, self._size = [], 0
 
 
 def remove_runs(folder: Path, tables: Iterable[str]) -> None:
