@@ -545,6 +545,11 @@ type Sets<'a> = &'a [(&'a str, &'a str)];
 
 #[test]
 fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
+    let cbr = |rate| {
+        ("flows[0].app", format!("{{ kind = \"cbr\", rate = \"{rate}\", packet = \"200B\" }}"))
+    };
+    let [above, at] = [cbr("100001kbit"), cbr("100mbit")];
+    let [above, at] = [&above, &at].map(|(key, app)| (*key, app.as_str()));
     const PRAGUE: (&str, &str) = ("flows[0].cc", "prague");
     let steps =
         |second| format!("{{ kind = \"schedule\", steps = [[\"0s\", \"10mbit\"], {second}] }}");
@@ -561,6 +566,7 @@ fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
             &[("flows[0].rtt", "1000ms")],
         ),
         (&[PRAGUE], "meets none: no queue on its path marks", &[PRAGUE, queue("dualpi2")]),
+        (&[above], "is above the access rate of `cbr` (100mbit)", &[at]),
         (&[PRAGUE, queue("pie")], "meets none", &[PRAGUE, queue("pie:ecn=true")]),
         (
             &[PRAGUE, ("flows[0].tcp", "newreno"), queue("fq_codel")],
@@ -612,6 +618,22 @@ fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
         assert!(warning.contains(words), "{doubtful:?}: {warning}");
         assert_eq!(only_warning(sound), "", "{sound:?}");
     }
+}
+
+/// Case 05 of the public reports: CAKE's isolation by hosts that no key names.
+#[test]
+fn isolation_by_hosts_that_no_group_names_is_a_warning() {
+    let second = "[[flows]]\npath = [\"a\"]\nrtt = \"100ms\"\napp = { kind = \"bulk\" }\n";
+    let text = format!("{BASE}{second}");
+    let warnings = |queue: &str, more: &[(&str, &str)]| {
+        let sets = [&[("links.a.queue", queue)], more].concat();
+        load(&text, &sets).unwrap().warnings.iter().filter(|text| text.contains("hosts")).count()
+    };
+    assert_eq!(warnings("cake:isolation=dst", &[]), 1);
+    assert_eq!(warnings("cake", &[]), 0);
+    assert_eq!(warnings("cake:isolation=flows", &[]), 0);
+    assert_eq!(warnings("cake:isolation=dst", &[("flows[0].dst_host", "pc")]), 0);
+    assert_eq!(only_warning(&[("links.a.queue", "cake:isolation=dst")]), "");
 }
 
 #[test]

@@ -107,3 +107,25 @@ pub(super) fn waits_for_marks(
         flow.name
     ))
 }
+
+/// Datagrams that the sender's own access link cannot carry wait in front of it, where no AQM and no
+/// limit acts, so the links see a lower rate than the scenario states.
+pub(super) fn faster_than_its_access(
+    _resolved: &Resolved,
+    index: usize,
+    flow: &FlowGroup,
+) -> Option<String> {
+    let rate = match &flow.app {
+        App::Cbr { datagrams, .. } | App::Bursts { datagrams, .. } => datagrams.rate,
+        App::OnOff { datagrams, .. } => datagrams.rate,
+        _ => return None,
+    };
+    let access = flow.access_rate;
+    (rate > access).then(|| {
+        format!(
+            "flows[{index}].app.rate: {rate} is above the access rate of `{}` ({access}), so no \
+             more than that arrives and the rest is queued before the first link; raise access_rate",
+            flow.name
+        )
+    })
+}

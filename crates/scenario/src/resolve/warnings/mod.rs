@@ -12,7 +12,7 @@ use crate::resolved::{FlowGroup, Link, Resolved};
 type Check<T> = fn(&Resolved, usize, &T) -> Option<String>;
 
 /// Checks of a queue; each gives at most one sentence.
-const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 10] = [
+const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 11] = [
     queue::threshold_beyond_buffer,
     queue::backlog_threshold_beyond_buffer,
     queue::buffer_below_packet,
@@ -23,6 +23,7 @@ const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 10] = [
     queue::marks_for_nobody,
     queue::interval_below_rtt,
     queue::device_beyond_bdp,
+    queue::isolation_without_hosts,
 ];
 
 /// Checks of a link without its queue.
@@ -30,13 +31,14 @@ const OF_LINKS: [Check<Link>; 3] =
     [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt];
 
 /// Checks of a group of flows.
-const OF_FLOWS: [Check<FlowGroup>; 6] = [
+const OF_FLOWS: [Check<FlowGroup>; 7] = [
     flow::starts_after_the_end,
     flow::stops_before_it_counts,
     flow::cut_replay,
     flow::transfers_after_the_end,
     flow::too_few_round_trips,
     flow::waits_for_marks,
+    flow::faster_than_its_access,
 ];
 
 /// One sentence for each warning, link by link, then flow by flow.

@@ -280,3 +280,19 @@ pub(super) fn device_beyond_bdp(queue: &Queue<'_>) -> Option<String> {
         )
     })
 }
+
+/// CAKE shares between hosts as the scenario names them; otherwise each group is one pair.
+pub(super) fn isolation_without_hosts(queue: &Queue<'_>) -> Option<String> {
+    let isolation = queue.text("isolation").filter(|_| queue.is_set("isolation"))?;
+    let is_by_flow = ["flows", "flowblind"].contains(&isolation);
+    if is_by_flow || queue.flows().count() < 2 || queue.flows().any(|flow| flow.hosts.is_some()) {
+        return None;
+    }
+    Some(queue.warning(
+        "queue.isolation",
+        &format!(
+            "no group over this link names src_host or dst_host, so each is its own pair of hosts \
+             and {isolation} acts as every other isolation by hosts; name the hosts of the groups"
+        ),
+    ))
+}
