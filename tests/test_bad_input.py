@@ -4,9 +4,15 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+
+from sojourn.cli import sojourn
+from sojourn.cli.commands import COMMANDS
+from sojourn.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -195,3 +201,35 @@ def test_a_closed_pipe_is_not_an_error(command):
     os.close(write)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def _parameters(command: click.Command, path: str) -> Iterator[tuple[str, click.Parameter]]:
+    """Every parameter of a command and of those below it, with the name of its command."""
+    yield from ((path, parameter) for parameter in command.params)
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _parameters(below, f"{path} {name}")
+
+
+_NAMES = {"file", "files_", "sources", "law", "store", "json_to"}
+"""Parameters that name a file or a folder as text, and those of `click.Path`."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_parameter_takes_an_empty_path_for_the_current_folder(name: str) -> None:
+    context = click.Context(sojourn)
+    command = sojourn.get_command(context, name)
+    assert command is not None
+    for path, parameter in _parameters(command, name):
+        if not isinstance(parameter.type, click.Path) and parameter.name not in _NAMES:
+            continue
+        with pytest.raises(InputError, match=r"^\S+: is empty; write a name"):
+            parameter.type.convert("", parameter, context)
+            pytest.fail(f"{path}: {parameter.opts[0]} takes an empty path")
+
+
+@pytest.mark.parametrize("option", ["--out", "--pcap"])
+def test_a_run_with_an_empty_path_writes_nothing(command, option):
+    before = sorted(command.folder.rglob("*"))
+    message = command.refused("run", "small.toml", option, "")
+    assert f"{option}: is empty; write a name or leave it out" in message
+    assert sorted(command.folder.rglob("*")) == before

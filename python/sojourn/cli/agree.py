@@ -25,7 +25,7 @@ Examples:
   sojourn agree --engine sim,ns3 --grid --page agreement-ns3.md
 """
 )
-@click.argument("files_", metavar="[FILE]...", nargs=-1)
+@click.argument("files_", type=options.NAME, metavar="[FILE]...", nargs=-1)
 @click.option(
     "--grid", type=click.Choice(["usual", "wide", "newer"]), is_flag=False, flag_value="usual",
     help="A shipped grid of scenarios as well: the usual one for these engines, or, alone, the "
@@ -44,7 +44,7 @@ Examples:
 @options.engine_options
 @options.store_option
 @click.option(
-    "--page", type=click.Path(path_type=Path), metavar="PATH",
+    "--page", type=options.FilePath(path_type=Path), metavar="PATH",
     help="Write the table there.",
 )  # fmt: skip
 @options.out_option(

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from sojourn.cli import console
+from sojourn.cli.options import NAME, FilePath
 from sojourn.cli.study import aqms_option, given_aqms, where_options, workers_of
 
 
@@ -18,10 +19,12 @@ Examples:
   sojourn run found/attack-codel.toml
 """
 )
-@click.argument("file")
-@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@click.argument("file", type=NAME)
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
+    "--store", type=NAME, required=True, metavar="STORE", help="Folder, or an address of fsspec."
+)
+@click.option(
+    "--out", type=FilePath(path_type=Path, file_okay=False), required=True, metavar="DIR",
     help="Where the scenario that was found is written, with the figures that it gave.",
 )  # fmt: skip
 @aqms_option("AQM to attack and those to beat it, in place of the file's.")

@@ -30,7 +30,9 @@ Examples:
 )
 @click.argument("first", metavar="A", shell_complete=options.complete_aqm)
 @click.argument("second", metavar="B", shell_complete=options.complete_aqm)
-@click.argument("file", default="traffic-mix", shell_complete=options.complete_scenario)
+@click.argument(
+    "file", type=options.NAME, default="traffic-mix", shell_complete=options.complete_scenario
+)
 @options.set_option
 @options.seed_option("Seed; the file's by default.")
 @click.option(

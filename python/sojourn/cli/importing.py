@@ -19,11 +19,11 @@ Examples:
   sojourn import ping.txt --rate 50mbit | sojourn run -
 """,
 )
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=options.FilePath(path_type=Path))
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FilePath(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Write the scenario to this file instead of stdout.",
 )

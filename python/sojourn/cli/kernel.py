@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sojourn import platforms
-from sojourn.cli import console
+from sojourn.cli import console, options
 from sojourn.engines.linux import kernel as guest_kernel
 from sojourn.engines.linux.kernel import archives, rust
 from sojourn.engines.linux.kernel import module as aqm_module
@@ -52,7 +52,7 @@ Examples:
     "and run by its path alone.",
 )  # fmt: skip
 @click.option(
-    "--patch", type=click.Path(path_type=Path), metavar="FILE",
+    "--patch", type=options.FilePath(path_type=Path), metavar="FILE",
     help="With this unified diff (git diff), from sources that are kept: a second patch of a "
     "qdisc compiles in a minute or two.",
 )  # fmt: skip
@@ -116,7 +116,7 @@ Examples:
     help="The guest kernel, or the one that runs this machine.",
 )  # fmt: skip
 @click.option(
-    "--headers", type=click.Path(path_type=Path), metavar="PATH",
+    "--headers", type=options.FilePath(path_type=Path), metavar="PATH",
     help="A kernel of x86-64 by its headers, instead.",
 )  # fmt: skip
 @click.option("--debug", is_flag=True, help="The guest kernel that `build --debug` made, instead.")

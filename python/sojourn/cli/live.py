@@ -10,7 +10,7 @@ import click
 
 from sojourn import ending, files
 from sojourn.cli import console
-from sojourn.cli.options import complete_aqm, complete_scenario
+from sojourn.cli.options import NAME, FilePath, complete_aqm, complete_scenario
 from sojourn.describing import aqm_list, library
 from sojourn.errors import InputError
 from sojourn.live import page
@@ -28,7 +28,7 @@ Examples:
   sojourn live traffic-mix --save lab.html
 """
 )
-@click.argument("file", required=False, shell_complete=complete_scenario)
+@click.argument("file", type=NAME, required=False, shell_complete=complete_scenario)
 @click.option(
     "--aqm", metavar="A,B", shell_complete=complete_aqm,
     help=f"With FILE: the AQMs of both sides at the beginning.  [default: {_BOTH}]",
@@ -38,7 +38,7 @@ Examples:
     help="The port; any free one by default.",
 )  # fmt: skip
 @click.option(
-    "--save", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    "--save", type=FilePath(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write the page into one file, which opens from disk with FILE and the AQMs, in place of "
     "serving it.",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli import console
+from sojourn.cli import console, options
 from sojourn.engines.ns3 import runner
 
 
@@ -23,7 +23,7 @@ Examples:
 """
 )
 @click.option(
-    "--source", metavar="DIR", type=click.Path(path_type=Path, exists=True, file_okay=False),
+    "--source", metavar="DIR", type=options.FilePath(path_type=Path, exists=True, file_okay=False),
     help="A checkout of Sojourn of the same version; needed where the package is an installed one, "
     "which does not contain the runner's sources.",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from sojourn import _core, files
 from sojourn.cli import console
 from sojourn.describing.library import LARGEST_SEED, shipped
 from sojourn.engines import registry
+from sojourn.errors import InputError
 from sojourn.running.store import Store
 
 SEED = click.IntRange(0, LARGEST_SEED)
@@ -21,6 +22,38 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 REPLACED = "Files of an earlier result there are replaced, other files stay."
 """What ``--out`` does to a folder that holds a result."""
+
+
+class FilePath(click.Path):
+    """A path, which must not be empty: `Path("")` would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path as `click.Path` reads it."""
+        return super().convert(_not_empty(value, param), param, ctx)
+
+
+class _Name(click.types.StringParamType):
+    """A file, a store or a shipped name, as it is given; it must not be empty."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The text."""
+        return super().convert(_not_empty(value, param), param, ctx)
+
+
+NAME = _Name()
+
+
+def _not_empty(value: Any, param: click.Parameter | None) -> Any:
+    if value != "":
+        return value
+    assert param is not None
+    given = (
+        param.opts[0]
+        if isinstance(param, click.Option)
+        else param.metavar or param.human_readable_name
+    )
+    remedy = "write a name" if param.required else "write a name or leave it out"
+    raise InputError(f"{given}: is empty; {remedy}")
 
 
 def complete_scenario(
@@ -42,7 +75,7 @@ def complete_aqm(
 
 def scenario_argument(function: F) -> F:
     """FILE: a scenario file or a shipped name."""
-    return click.argument("file", shell_complete=complete_scenario)(function)
+    return click.argument("file", type=NAME, shell_complete=complete_scenario)(function)
 
 
 def seed_option(help_text: str) -> Callable[[F], F]:
@@ -64,7 +97,7 @@ def set_option(function: F) -> F:
 
 def out_option(help_text: str) -> Callable[[F], F]:
     """--out."""
-    path = click.Path(path_type=Path)
+    path = FilePath(path_type=Path)
     return click.option("--out", type=path, metavar="DIR", help=help_text)
 
 
@@ -156,7 +189,7 @@ def engine_option(note: str) -> Callable[[F], F]:
 
 def engine_options(function: F) -> F:
     """The options of the engines; the function takes them as ``**options``."""
-    path = click.Path(path_type=Path)
+    path = FilePath(path_type=Path)
     for engine, option in reversed(registry.options()):
         function = click.option(
             f"--{option.name}", type=path if option.kind is Path else option.kind, multiple=True,

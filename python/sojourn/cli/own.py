@@ -29,12 +29,12 @@ Examples:
 @click.option("--python", is_flag=True, help="A class in Python.")
 @click.option("--rust", is_flag=True, help="A crate, built to a library.")
 @click.option("--c", is_flag=True, help="A file in C, built to a library.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--out", type=options.FilePath(path_type=Path), metavar="DIR",
               help="The folder; NAME by default.")  # fmt: skip
 @click.option(
     "--source",
     metavar="DIR",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=options.FilePath(path_type=Path, exists=True, file_okay=False),
     help="With --rust: a checkout of Sojourn, where this package is not used from one.",
 )
 def new(kind: str, name: str, out: Path | None, source: Path | None, **languages: bool) -> int:
@@ -70,7 +70,7 @@ Examples:
   sojourn build codel.c
 """
 )
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=options.FilePath(path_type=Path))
 def build(source: Path) -> int:
     """Build a law or transport library in Rust, C or C++.
 
@@ -92,13 +92,13 @@ Examples:
   sojourn check tcp --scripts linux/tools/testing/selftests/net/packetdrill
 """
 )
-@click.argument("law")
+@click.argument("law", type=options.NAME)
 @click.option("--quick", is_flag=True, help="A tenth of the operations and no standard scenarios.")
 @click.option("--operations", type=click.IntRange(1), metavar="N", default=1_000_000,
               show_default=True, help="Random operations in each long test.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N",
               help="Runs at a time; one per core by default.")  # fmt: skip
-@click.option("--scripts", type=click.Path(path_type=Path), metavar="DIR",
+@click.option("--scripts", type=options.FilePath(path_type=Path), metavar="DIR",
               help="With tcp: the packetdrill scripts below DIR.")  # fmt: skip
 @click.option("--only", metavar="GLOB", help="With --scripts: names of scripts, as in *sack*.")
 @options.out_option("Save check.json in DIR, and for a law check.html.")

@@ -77,7 +77,7 @@ Examples:
 )  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time.")
 @click.option(
-    "--kernel", type=click.Path(path_type=Path), metavar="RELEASE|PATH",
+    "--kernel", type=options.FilePath(path_type=Path), metavar="RELEASE|PATH",
     help="The guest kernel of another release, or your own.",
 )  # fmt: skip
 @options.out_option(

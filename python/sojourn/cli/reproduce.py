@@ -76,7 +76,7 @@ Examples:
     help="The cases that --set and --aqm change, such as '*.pie'.",
 )  # fmt: skip
 @click.option(
-    "--export", "exported", type=click.Path(path_type=Path), metavar="DIR",
+    "--export", "exported", type=options.FilePath(path_type=Path), metavar="DIR",
     help="Write the cases as scenario files in DIR, and run nothing.",
 )  # fmt: skip
 @where_options

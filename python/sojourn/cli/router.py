@@ -93,7 +93,7 @@ start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C
 @click.option("--live-port", type=click.IntRange(0, 65535), metavar="N",
               help="The same at this port, opening no browser.")  # fmt: skip
 @options.out_option("Save the result tables in DIR.")
-@click.option("--json", "json_to", metavar="FILE", callback=_json_file,
+@click.option("--json", "json_to", type=options.NAME, metavar="FILE", callback=_json_file,
               help="Write the final report as JSON to FILE; - is stdout.")  # fmt: skip
 def router(**given: Any) -> int:
     """Put one of our AQMs between two network namespaces, in real time.

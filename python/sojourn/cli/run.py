@@ -44,7 +44,7 @@ Examples:
 @click.option(
     "--pcap",
     "pcap",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FilePath(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Simulate once more, and write what tcpdump would have captured at both ends of the flows "
     "and on both sides of each queue.",

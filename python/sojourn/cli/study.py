@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sojourn.cli import console
-from sojourn.cli.options import complete_aqm, json_option
+from sojourn.cli.options import NAME, FilePath, complete_aqm, json_option
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.formatting import about, counted
 from sojourn.describing.library import parse_set
@@ -34,8 +34,8 @@ def _complete(
     return [*names, CompletionItem(start, type="file")]
 
 
-_file = click.argument("file", shell_complete=_complete)
-_store = click.argument("store")
+_file = click.argument("file", type=NAME, shell_complete=_complete)
+_store = click.argument("store", type=NAME)
 _jobs = click.option(
     "--jobs", type=click.IntRange(1), metavar="N",
     help="Processes of this machine, or workers of the cluster. Results do not depend on it.",
@@ -142,7 +142,9 @@ def schema() -> None:
 
 @study.command("run")
 @_file
-@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@click.option(
+    "--store", type=NAME, required=True, metavar="STORE", help="Folder, or an address of fsspec."
+)
 @_replaced_aqms
 @_engine
 @_jobs
@@ -201,7 +203,9 @@ def work(store: str, part: str, aqms: tuple[str, ...], jobs: int | None) -> int:
 
 @study.command()
 @_file
-@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@click.option(
+    "--store", type=NAME, required=True, metavar="STORE", help="Folder, or an address of fsspec."
+)
 @_replaced_aqms
 @_engine
 def begin(file: str, store: str, aqms: tuple[str, ...], engine: str | None) -> None:
@@ -243,7 +247,7 @@ def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
 
 @study.command()
 @_store
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FilePath(path_type=Path))
 @click.option(
     "--table", type=click.Choice(("runs", "points", "values")), default="runs", show_default=True,
     help="One row per run, per point with intervals, or per number of a run.",
@@ -265,7 +269,7 @@ def export(store: str, file: Path, table: str, aqms: tuple[str, ...]) -> None:
 @study.command()
 @_store
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("study.html"), show_default=True,
+    "--out", type=FilePath(path_type=Path), default=Path("study.html"), show_default=True,
     metavar="FILE", help="The page; it needs neither a server nor the network.",
 )  # fmt: skip
 @click.option(

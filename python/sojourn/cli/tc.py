@@ -32,12 +32,12 @@ Examples:
   sojourn tc import --dev eth0 | sojourn compare - --aqm taildrop,fq_codel,cake
 """,
 )
-@click.argument("file", required=False)
+@click.argument("file", type=options.NAME, required=False)
 @_device_option
 @click.option("--rate", metavar="RATE", help="Rate of the line, where no shaper says it: 50mbit.")
 @click.option("--rtt", metavar="TIME", help="Base round-trip time of the paths: 40ms.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    "-o", "--output", type=options.FilePath(path_type=Path, dir_okay=False), metavar="FILE",
     help="Write the scenario to this file instead of stdout.",
 )  # fmt: skip
 @options.json_option
@@ -92,7 +92,7 @@ Exit codes:
   2    bad input
 """,
 )
-@click.argument("file", required=False)
+@click.argument("file", type=options.NAME, required=False)
 @_device_option
 @click.option("--line", metavar="RATE", help="Rate of the line behind the shaper, such as 20mbit.")
 @click.option(

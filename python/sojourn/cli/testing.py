@@ -36,7 +36,7 @@ Examples:
 Exit codes: 0 passed, 1 failed, 2 bad input, 3 undecided, 4 a run was invalid.
 """
 )
-@click.argument("sources", metavar="FILE...", nargs=-1, required=True)
+@click.argument("sources", type=options.NAME, metavar="FILE...", nargs=-1, required=True)
 @click.option("-k", "pattern", metavar="TEXT", help="Only those whose name contains this.")
 @click.option("-x", "at_first", is_flag=True, help="End at the first failure.")
 @click.option("--last-failed", is_flag=True, help="Only those that did not pass the last time.")
@@ -55,7 +55,7 @@ Exit codes: 0 passed, 1 failed, 2 bad input, 3 undecided, 4 a run was invalid.
 @options.engine_options
 @options.store_option
 @click.option(
-    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    "--junit", type=options.FilePath(dir_okay=False, path_type=Path), metavar="FILE",
     help="Write JUnit XML too.",
 )  # fmt: skip
 @click.option("--tap", "as_tap", is_flag=True, help="Write TAP 14 to stdout.")

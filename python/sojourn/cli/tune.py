@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sojourn.cli import console
-from sojourn.cli.options import json_option
+from sojourn.cli.options import NAME, json_option
 from sojourn.cli.study import aqms_option, given_aqms, where_options, workers_of
 
 
@@ -18,8 +18,10 @@ Examples:
   sojourn tune mine.toml --store out/mine --jobs 8 --json
 """
 )
-@click.argument("file")
-@click.option("--store", required=True, metavar="STORE", help="Folder, or an address of fsspec.")
+@click.argument("file", type=NAME)
+@click.option(
+    "--store", type=NAME, required=True, metavar="STORE", help="Folder, or an address of fsspec."
+)
 @aqms_option("AQM to tune in place of the file's, such as mine.py:MyLaw.")
 @where_options
 @json_option
