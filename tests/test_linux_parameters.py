@@ -96,3 +96,13 @@ def test_dctcp_without_the_key_ecn_is_marked_in_both_engines() -> None:
         assert found["queue/bottleneck/drop_rate"] == 0
     key = "queue/bottleneck/mark_rate"
     assert real[key] == pytest.approx(own[key], rel=0.2)
+
+
+@needs_kernel
+def test_an_experiment_without_a_queue_warns_on_the_kernel_too() -> None:
+    """Case 14: senders at 2 Mbit/s each never fill a link of 10 Mbit/s."""
+    idle = "nothing was dropped or marked and queues were nearly empty"
+    alone = scenario("codel@linux", duration="4s", keys='access_rate = "2mbit"')
+    crowded = scenario("codel@linux", duration="4s")
+    found = [in_guest(given).warnings for given in (alone, crowded)]
+    assert [any(idle in text for text in warnings) for warnings in found] == [True, False]
