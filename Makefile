@@ -9,7 +9,7 @@ BIN    := $(VENV)/bin
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 bench wheel wheels instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
-        web web-toolchain web-speed web-sizes test-web walk walk-atlas clean
+        web web-toolchain web-speed web-sizes npm test-web walk walk-atlas clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
@@ -301,9 +301,13 @@ web: web/node_modules/.package-lock.json
 web-toolchain:
 	sh web/toolchain.sh
 
+## npm: the simulator as a package for npm, with types: out/npm/sojourn-simulator-VERSION.tgz
+npm: web
+	node web/npm/build.mjs
+
 ## test-web: digests in WebAssembly, and the page in Chromium
 test-web: web
-	web/node_modules/.bin/prettier --check --log-level warn web/src web/tests
+	web/node_modules/.bin/prettier --check --log-level warn web/src web/tests web/npm
 	node --test web/tests/*.test.mjs
 
 ## walk-atlas: every link of the site's atlas in Chromium; seconds after `make atlas-small`
