@@ -30,7 +30,6 @@ from sojourn.reproduce.claims import (
     ratio,
     several,
     side_names,
-    unit_of,
     value,
 )
 from sojourn.reproduce.extract import DETERMINISTIC, OVERFLOW, RANDOM, SENT, WAITING
@@ -39,6 +38,7 @@ from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction,
 from sojourn.reproduce.paper import Cell, Claim, Item, Paper, Part, Published, Table, listed
 from sojourn.reproduce.pool import Packets
 from sojourn.reproduce.verdict import FLOORS, TOLERANCE, JudgedClaim, JudgedPart, judge, not_covered
+from sojourn.reproduce.wording import in_words, unit_of
 from sojourn.reproduce.work import Tally
 from sojourn.running.store import simulator
 
@@ -355,15 +355,15 @@ def test_an_order_shows_both_sides_with_their_names_and_unit() -> None:
     seeds = [{"rtt100.pie.p90_ms": x, "rtt100.pi2.p90_ms": 110.0} for x in (147.0, 149.0)]
     (part,) = judge(claim, seeds[0], seeds).parts
     assert show.measured(part) == "PIE 148 ms, PI2 110 ms; margin +38 ± 13 ms"
-    assert show.published(part) == "PIE > PI2 (rtt100 p90_ms)"
+    assert show.published(part) == "PIE > PI2 (RTT 100 ms, percentile 90)"
 
 
 @pytest.mark.parametrize(
     ("label", "a", "b", "names"),
     [
-        ("", "n4.codel.mean_ms", "n1.codel.mean_ms", ("n4", "n1")),
-        ("", "codel.zero_pct", 1.0, ("CoDel zero_pct", "bound")),
-        ("", 1.0, "codel_act.zero_pct", ("bound", "CoDel-ACT zero_pct")),
+        ("", "n4.codel.mean_ms", "n1.codel.mean_ms", ("n = 4", "n = 1")),
+        ("", "codel.zero_pct", 1.0, ("CoDel, packets without delay", "bound")),
+        ("", 1.0, "codel_act.zero_pct", ("bound", "CoDel-ACT, packets without delay")),
         ("distance, light: PIE > ARED", len, len, ("PIE", "ARED")),
         ("no sign", len, len, ("the first", "the second")),
     ],
@@ -372,6 +372,28 @@ def test_sides_are_called_by_what_distinguishes_them(
     label: str, a: Any, b: Any, names: Any
 ) -> None:
     assert side_names(label, a, b) == names
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("rtt500", "RTT 500 ms"),
+        ("threshold7_5ms", "threshold 7.5 ms"),
+        ("p95_ms", "percentile 95"),
+        ("mean_mbps", "mean"),
+        ("below_20ms_pct", "packets below 20 ms"),
+        ("drops_per_s", "drops"),
+        ("heavy", "heavy"),
+    ],
+)
+def test_a_part_of_a_key_is_shown_in_words(part: str, words: str) -> None:
+    assert in_words(part) == words
+
+
+def test_a_side_whose_name_has_a_number_is_parted_from_its_value() -> None:
+    claim = order("x-F1-1", "more flows wait longer", more("n4.mean_ms", "n1.mean_ms"))
+    (part,) = judge(claim, {}, [{"n4.mean_ms": 2.0, "n1.mean_ms": 1.0}]).parts
+    assert show.measured(part).startswith("n = 4: 2.00 ms, n = 1: 1.00 ms")
 
 
 @pytest.mark.parametrize(
@@ -411,7 +433,10 @@ def test_every_cell_of_a_table_has_the_published_value_next_to_the_measured_one(
 def test_an_index_names_what_failed_with_what_was_measured() -> None:
     claim = order("x-F1-1", "faster", more("pie.p90_ms", "pi2.p90_ms"))
     judged = judge(claim, {}, [{"pie.p90_ms": 1.0, "pi2.p90_ms": 2.0}])
-    assert show.against(judged) == "PIE > PI2 (p90_ms): PIE 1.00 ms, PI2 2.00 ms; margin −1.00 ms"
+    assert (
+        show.against(judged)
+        == "PIE > PI2 (percentile 90): PIE 1.00 ms, PI2 2.00 ms; margin −1.00 ms"
+    )
     assert show.score_text(show.Score("", 3, 4, 5)) == "3 of 5 (4)"
     assert show.score_text(show.Score("", 3, 3, 5)) == "3 of 5"
     assert show.score_text(show.Score("", 0, 0, 0)) == "–"

@@ -18,6 +18,7 @@ from typing import Any
 
 from sojourn.engines import registry
 from sojourn.reproduce import reasons, select
+from sojourn.reproduce.show import named_side
 from sojourn.reproduce.verdict import GOOD
 
 ROOT = Path(__file__).parents[2]
@@ -142,8 +143,10 @@ def page(found: Mapping[str, Any]) -> str:
 def entry(claim: Claim) -> str:
     """A claim that fails as an item of a list."""
     worst = next(part for part in claim["parts"] if part["verdict"] == claim["verdict"])
-    sides = ", ".join(f"{one['name']} {number(one['value'])} {one['unit']}".strip() for one in
-                      worst["sides"])  # fmt: skip
+    sides = ", ".join(
+        f"{named_side(one['name'])} {number(one['value'])} {one['unit']}".strip()
+        for one in worst["sides"]
+    )
     margin = f"margin {number(worst['measured'])} {worst['unit']}".strip()
     shown = (
         f"{number(worst['measured'])} / {worst['published']} {worst['unit']}".strip()

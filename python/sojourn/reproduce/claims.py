@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from sojourn.reproduce.paper import Claim, Measure, Part, Published, Side, Tag, Values
+from sojourn.reproduce.wording import in_words, unit_of
 
 # Meaning of "similar", "about equal" and "do not differ noticeably" if a paper gives no number: the
 # tolerance of [approx] numbers, at least 1 ms or 1 percentage point.
@@ -79,10 +80,10 @@ def difference(a: Quantity, b: Quantity) -> Measure:
 
 
 def _worded(a: Quantity, relation: str, b: Quantity) -> str:
-    """A relation in words: ``PIE > MADPIE (rtt500 p90_ms)``."""
+    """A relation in words: ``PIE > MADPIE (RTT 500 ms, percentile 90)``."""
     if not isinstance(a, str) or not isinstance(b, str):
         return relation.format(_named(a), _named(b))
-    shared = " ".join(part for part in a.split(".") if part in b.split("."))
+    shared = ", ".join(in_words(part) for part in a.split(".") if part in b.split("."))
     return relation.format(*side_names("", a, b)) + (f" ({shared})" if shared else "")
 
 
@@ -100,26 +101,6 @@ def _relation(label: str, margin: Measure, a: Quantity, b: Quantity, unit: str =
         for name, quantity in zip(side_names(label, a, b), (a, b), strict=True)
     )
     return Part(label, margin, unit=unit, sides=sides)
-
-
-# Suffixes of keys, and their units.
-_UNITS = {
-    "ms": "ms", "s": "s", "mbps": "Mbit/s", "kbps": "kbit/s", "pct": "%", "packets": "packets",
-    "bytes": "B", "deg": "°", "db": "dB",
-}  # fmt: skip
-_COMPOUND = {"_per_s": "per s", "_pct_per_100s": "% per 100 s", "_pct_of_plane": "%"}
-_NAMES = {
-    "droptail": "DropTail", "pie": "PIE", "madpie": "MADPIE", "pi2": "PI2", "codel": "CoDel",
-    "codel_act": "CoDel-ACT", "fq_codel": "FQ_CoDel", "ared": "ARED", "red": "RED",
-}  # fmt: skip
-
-
-def unit_of(key: str) -> str:
-    """The unit of a key's suffix; empty for a count, a ratio or a probability."""
-    for end, unit in _COMPOUND.items():
-        if key.endswith(end):
-            return unit
-    return _UNITS.get(key.rpartition("_")[2], "")
 
 
 def side_names(label: str, a: Quantity, b: Quantity) -> tuple[str, str]:
@@ -140,7 +121,7 @@ def side_names(label: str, a: Quantity, b: Quantity) -> tuple[str, str]:
 
 def _words(parts: Sequence[str], others: Sequence[str]) -> str:
     own = [part for part in parts if part not in others] or parts
-    return " ".join(_NAMES.get(part, part) for part in own)
+    return ", ".join(map(in_words, own))
 
 
 def more(

@@ -30,10 +30,15 @@ def measured(part: JudgedPart) -> str:
     return text if part.part.published else f"{sides(part)}margin {text}"
 
 
+def named_side(name: str) -> str:
+    """The name before a value; of several words, such as ``RTT 5 ms``, with a colon."""
+    return f"{name}:" if " " in name else name
+
+
 def sides(part: JudgedPart) -> str:
     """Both sides of an order with their unit; empty if they are unknown."""
     named = [
-        f"{side.name} {show(value, decimals_for(math.nan, value))} {side.unit}".rstrip()
+        f"{named_side(side.name)} {show(value, decimals_for(math.nan, value))} {side.unit}".rstrip()
         for side, value in zip(part.part.sides, part.sides, strict=False)
         if math.isfinite(value)
     ]
