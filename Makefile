@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 bench wheel wheels instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 madpie-linux bench wheel wheels instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes npm test-web walk walk-atlas clean
@@ -134,6 +134,12 @@ pi2-ns3: $(VENV)/developed
 	$(BIN)/sojourn reproduce pi2 --engine ns3 --out out/pi2-ns3
 	$(BIN)/python tests/papers/engines.py out/pi2-sim/reproduction.json \
 	    out/pi2-ns3/reproduction.json
+
+## madpie-linux: MADPIE against the kernel's PIE; writes its table in docs/results/madpie-linux.md
+madpie-linux: $(VENV)/developed
+	$(BIN)/sojourn kernel module
+	$(BIN)/sojourn reproduce madpie:F2,G,F8 --engine linux --seeds 3 --out out/madpie-linux
+	$(BIN)/python tests/papers/madpie_linux.py out/madpie-linux/reproduction.json
 
 ## fuzz: every fuzz target on new inputs for SECONDS each, two at a time
 SECONDS ?= 600

@@ -359,7 +359,7 @@ def test_queues_are_configured_in_the_kernels_dialect() -> None:
 
 def test_our_module_carries_the_aqms_that_the_kernel_lacks() -> None:
     ((_madpie, items),) = select.select(["madpie"], LINUX)
-    cases = next(item for item in items if item.id == "F10").all_cases("quick")
+    cases = next(item for item in items if item.id == "F12").all_cases("quick")
     of_madpie, of_pie = cases["madpie"].scenario, cases["pie"].scenario
     queue = "target=20ms,tupdate=30ms,alpha=0.125hz,beta=1.25hz"
     assert str(of_pie.links["bottleneck"].queue) == f"pie@linux:{queue}"

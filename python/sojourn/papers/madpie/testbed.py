@@ -3,9 +3,10 @@
 from sojourn.reproduce.testbed import Testbed
 
 _READ_BACK = "compares the simulator's configuration; the kernel's is read back in every run"
+_CALLS = "the goodput of datagrams over time is not sampled on the kernel"
 
 TESTBED = Testbed(
-    items=("F2", "F3", "F6", "F7", "F8", "F10", "F11", "F12", "G"),
+    items=("F2", "F3", "F7", "F8", "F11", "F12", "G"),
     note="On engine linux hosts and router are the kernel named above, not ns-2: the TCP is the "
     "kernel's own, its CUBIC has today's Reno-friendly region. PIE is sch_pie, CoDel sch_codel; "
     "MADPIE is our kernel module, with the PIE of sch_pie under the deterministic drop. That PIE "
@@ -15,7 +16,9 @@ TESTBED = Testbed(
         "F1": _READ_BACK,
         "F4": "captures at the router's interfaces do not show why a packet was dropped",
         "F5": _READ_BACK,
+        "F6": f"{_CALLS}; G has their queuing delay",
         "F9": _READ_BACK,
+        "F10": _CALLS,
     },
     same=("pie_2013",),
 )
