@@ -95,10 +95,13 @@ def test_an_aqm_after_tc_is_in_its_words_and_one_without_gets_the_remedy():
     assert bring(["tc: fq_codel limit 1000 target 20ms"]).aqms == [
         "fq_codel@linux:limit=1000p,target=20ms"
     ]
+    assert bring(["tc: cake bandwidth 10mbit besteffort nat ack-filter-aggressive"]).aqms == [
+        "cake:bandwidth=10mbit,ack_filter=aggressive"
+    ]
     with pytest.raises(InputError, match="write `tc: fq_codel limit 1001p"):
         bring(["fq_codel limit 1001p flows 1024"])
     with pytest.raises(InputError, match="no counterpart"):
-        bring(["tc: cake bandwidth 10mbit ack-filter"])
+        bring(["tc: cake bandwidth 10mbit autorate-ingress"])
     with pytest.raises(ScenarioError, match="not known here"):
         bring(["tc: fq_codel limi 1000"])
 

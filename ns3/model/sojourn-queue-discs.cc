@@ -2125,6 +2125,13 @@ AboutCake()
              "Whether the shaper charges dropped packets too, because they have used the link "
              "in front of it; COBALT then acts later with many bulk flows (tc's `ingress`). "
              "Source: Linux sch_cake.c: egress."},
+            {"AckFilter",
+             "ack_filter",
+             SojournParameter::WORD,
+             "off",
+             nullptr,
+             "Whether an acknowledgement drops older ones of its connection that it makes "
+             "redundant. One of off, on, aggressive. Source: Linux sch_cake.c: no-ack-filter."},
             {"Wash",
              "wash",
              SojournParameter::BOOL,

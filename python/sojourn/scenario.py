@@ -1388,6 +1388,8 @@ class Cake(_Aqm):
         ingress: Whether the shaper charges dropped packets too, because they have used the link in
             front of it; COBALT then acts later with many bulk flows (tc's ``ingress``). Source:
             Linux sch_cake.c: egress. Default: ``False``.
+        ack_filter: Whether an acknowledgement drops older ones of its connection that it makes
+            redundant. Source: Linux sch_cake.c: no-ack-filter. Default: ``"off"``.
         wash: Whether the DSCP is set to 0 once it has chosen the tin. Source: Linux sch_cake.c:
             nowash. Default: ``False``.
         flows: Queues; a multiple of 8. It must be from 1 to 65536. Source: Linux sch_cake.c:
@@ -1416,6 +1418,7 @@ class Cake(_Aqm):
     rtt: str | None = None
     diffserv: _CakeDiffserv | None = None
     ingress: bool | None = None
+    ack_filter: Literal["off", "on", "aggressive"] | None = None
     wash: bool | None = None
     flows: int | None = None
     isolation: _CakeIsolation | None = None

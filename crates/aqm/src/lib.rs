@@ -53,7 +53,7 @@ pub mod units;
 pub use custom::{CustomLaw, CustomLaws};
 pub use effective::Effective;
 pub use law::{Aqm, Cause, CauseClass, Env, Evidence, Law, Observable, Stage, Var, Verdict};
-pub use packet::{Backlog, Ecn, Head, Packet};
+pub use packet::{Backlog, Ecn, Head, Packet, TcpSegment};
 pub use params::SpecError;
 pub use qdisc::{Departure, Qdisc, Scheme, Sink, Turn, TurnList};
 #[cfg(feature = "registry")]

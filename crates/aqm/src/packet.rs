@@ -88,9 +88,42 @@ pub trait Packet {
     }
     /// Sets the differentiated services code point to 0 (`wash` of CAKE).
     fn clear_dscp(&mut self) {}
+    /// Its TCP header, for CAKE's ACK filter; none if it is not TCP, or if the host does not know.
+    fn tcp(&self) -> Option<TcpSegment> {
+        None
+    }
     /// Memory that a Linux host holds for the packet (`truesize`), where a limit counts it.
     fn buffer_bytes(&self) -> u32 {
         linear_buffer_bytes(self.bytes())
+    }
+}
+
+/// What an ACK filter reads of a TCP header. Numbers count bytes or segments and wrap at 2^32.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TcpSegment {
+    /// The acknowledgement number.
+    pub ack: u32,
+    /// Whether ACK is set.
+    pub has_ack: bool,
+    /// Whether SYN is set.
+    pub has_syn: bool,
+    /// Without payload, with no other flags than ACK, CWR and ECE, and no other options than SACK,
+    /// timestamps and MD5.
+    pub is_pure_ack: bool,
+    /// CWR and ECE: two bits.
+    pub ecn_echo: u8,
+    /// Timestamp value and timestamp echo (RFC 7323).
+    pub stamps: Option<[u32; 2]>,
+    /// SACK blocks: the first number, and one past the last.
+    pub sack: [[u32; 2]; 4],
+    /// The blocks in use.
+    pub sack_count: u8,
+}
+
+impl TcpSegment {
+    /// The SACK blocks.
+    pub fn sack_blocks(&self) -> &[[u32; 2]] {
+        &self.sack[..usize::from(self.sack_count.min(4))]
     }
 }
 

@@ -175,6 +175,12 @@ fn spec_and_env(text: &str, setup: &Setup) -> Result<(QdiscSpec, Env), String> {
         return Err("uniform and bits are two sources of random numbers; set one".to_owned());
     }
     let spec = QdiscSpec::parse(text).map_err(|error| error.to_string())?;
+    let settings = registry::settings(&spec).map_err(|error| error.to_string())?;
+    if settings.iter().any(|(name, value)| *name == "ack_filter" && value != "off") {
+        return Err(
+            "ack_filter reads TCP headers, which packets here lack; leave it out".to_owned()
+        );
+    }
     let salt = match setup.salt {
         0 => Rng::stream(setup.seed, "hash", 0).next_u64(),
         given => given,

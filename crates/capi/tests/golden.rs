@@ -278,6 +278,7 @@ fn a_discipline_is_refused_where_a_law_is_wanted() {
     assert!(refusal("fq_codel").contains("name a law"), "{}", refusal("fq_codel"));
     assert!(refusal("sfq").contains("name a law"));
     assert!(refusal("coddel").contains("did you mean `codel`"));
+    assert!(refusal("cake:ack_filter=on").contains("TCP headers"));
 }
 
 #[test]

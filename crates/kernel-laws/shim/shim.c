@@ -14,7 +14,8 @@
  * CoDel's 1024 ns and of psched's 64 ns. */
 #define START (1024 * (u64)NSEC_PER_SEC)
 
-struct operation { u64 at, flow, src_host, dst_host; u32 kind, id, bytes, ecn, dscp, truesize; };
+struct operation { u64 at, flow, src_host, dst_host; u32 kind, id, bytes, ecn, dscp, truesize;
+		   u32 payload; unsigned char tcp[60]; };
 struct outcome { u32 operation, kind, id; };
 enum { ARRIVAL, DEPARTURE };
 enum { DROPPED, MARKED, LEFT };
@@ -187,6 +188,19 @@ static void run_timers(u64 until)
 	shim_now = until;
 }
 
+/* The fields of cake.h's iphdr: version and length, protocol, total length. Without a TCP header it
+ * is UDP. */
+static void write_header(struct sk_buff *skb, const struct operation *op)
+{
+	u32 tcp = op->tcp[12] >> 4 << 2, total = 20 + tcp + op->payload;
+
+	skb->header[0] = 0x45;
+	skb->header[1] = tcp ? 6 : 17;
+	skb->header[2] = total >> 8;
+	skb->header[3] = total;
+	memcpy(skb->header + 20, op->tcp, sizeof(op->tcp));
+}
+
 static struct sk_buff *packet(const struct operation *op)
 {
 	struct sk_buff *skb = calloc(1, sizeof(*skb));
@@ -200,6 +214,7 @@ static struct sk_buff *packet(const struct operation *op)
 	skb->src_host = op->src_host;
 	skb->dst_host = op->dst_host;
 	skb->id = op->id;
+	write_header(skb, op);
 	return skb;
 }
 

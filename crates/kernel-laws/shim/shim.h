@@ -206,6 +206,8 @@ struct sk_buff {
 	u8 dscp;
 	u64 flow, src_host, dst_host;
 	u32 id, hash;
+	/* IPv4 (20 bytes, as in cake.h) and TCP. */
+	unsigned char header[80] __attribute__((aligned(4)));
 	bool l4_hash;
 	ktime_t tstamp;
 	unsigned char *end;

@@ -1,7 +1,9 @@
 //! Recorded arrivals at the bottleneck of a simulated scenario.
 
-use sojourn_aqm::{Ecn, Packet, Rate, Span, Time};
+use sojourn_aqm::{Ecn, Packet, Rate, Span, TcpSegment, Time};
 use sojourn_scenario::{Scenario, Source};
+
+use crate::segments::{SegmentMaker, TestSegment};
 
 /// Rate of the link.
 pub(crate) const RATE: Rate = Rate::from_bps(100_000_000);
@@ -14,6 +16,8 @@ pub(crate) struct TestPacket {
     pub(crate) flow: u64,
     pub(crate) bytes: u32,
     pub(crate) ecn: Ecn,
+    /// Its TCP header; some packets have none.
+    pub(crate) segment: Option<TestSegment>,
 }
 
 impl Packet for TestPacket {
@@ -34,6 +38,9 @@ impl Packet for TestPacket {
     }
     fn dst_host(&self) -> u64 {
         self.flow % 7
+    }
+    fn tcp(&self) -> Option<TcpSegment> {
+        self.segment.map(|segment| segment.read())
     }
     /// Every code point, as 37 and 64 have no common divisor.
     fn dscp(&self) -> u8 {
@@ -138,6 +145,10 @@ pub(crate) fn simulate(aqm: &str, seconds: u64) -> Result<RecordedArrivals, Stri
             arrivals.push((at + start, TestPacket { id, flow, ..packet }));
         }
     }
+    let mut segments = SegmentMaker::new();
+    for (at, packet) in &mut arrivals {
+        packet.segment = segments.next(*at, packet.flow, packet.id);
+    }
     Ok(arrivals)
 }
 
@@ -157,7 +168,7 @@ fn simulate_one(aqm: &str, seconds: u64, flows: &str) -> Result<RecordedArrivals
     rows.sort_by_key(|row| row.arrived);
     let packets = rows.into_iter().map(|row| {
         let flow = u64::from(row.flow);
-        (row.arrived, TestPacket { id: 0, flow, bytes: row.bytes, ecn: row.ecn_in })
+        (row.arrived, TestPacket { id: 0, flow, bytes: row.bytes, ecn: row.ecn_in, segment: None })
     });
     Ok(packets.collect())
 }

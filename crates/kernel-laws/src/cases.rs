@@ -206,6 +206,18 @@ fn cake() -> Vec<Case> {
             "bytes_per_sec=8750000 ingress=1 diffserv_mode=0 memory=500000",
         ),
         case("cake", "cake:bandwidth=95mbit,ingress=true", "bytes_per_sec=11875000 ingress=1"),
+        case("cake", "cake:ack_filter=on", "memory=15503360 ack_filter=1"),
+        case("cake", "cake:ack_filter=aggressive", "memory=15503360 ack_filter=2"),
+        case(
+            "cake",
+            "cake:bandwidth=60mbit,ack_filter=on,ingress=true,diffserv=diffserv3,limit=400000B",
+            "bytes_per_sec=7500000 ack_filter=1 ingress=1 diffserv_mode=0 memory=400000",
+        ),
+        case(
+            "cake",
+            "cake:bandwidth=40mbit,ack_filter=aggressive,isolation=flows",
+            "bytes_per_sec=5000000 ack_filter=2 flow_mode=4",
+        ),
         case("cake", "cake:diffserv=diffserv4", "memory=15503360 diffserv_mode=1"),
         case("cake", "cake:diffserv=diffserv8,limit=300000B", "memory=300000 diffserv_mode=2"),
     ]

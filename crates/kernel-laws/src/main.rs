@@ -10,6 +10,7 @@ mod cases;
 mod kernel;
 mod replay;
 mod report;
+mod segments;
 
 use std::collections::BTreeSet;
 use std::path::Path;

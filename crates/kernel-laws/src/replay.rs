@@ -51,9 +51,12 @@ impl Operations {
             packet.map_or(0, |packet| packet.ecn as u32),
             packet.map_or(0, |packet| u32::from(packet.dscp())),
             packet.map_or(0, |packet| packet.buffer_bytes()),
+            packet.and_then(|packet| packet.segment).map_or(0, |segment| segment.payload()),
         ];
+        let segment = packet.and_then(|packet| packet.segment);
         self.bytes.extend(long.iter().flat_map(|word| word.to_ne_bytes()));
         self.bytes.extend(short.iter().flat_map(|word| word.to_ne_bytes()));
+        self.bytes.extend(segment.map_or([0; 60], |segment| segment.header()));
         self.count += 1;
     }
 }

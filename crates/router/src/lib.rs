@@ -20,6 +20,7 @@ pub mod plan;
 pub mod planning;
 pub mod run_files;
 pub mod tc;
+mod tcp_header;
 
 #[cfg(target_os = "linux")]
 pub mod host;

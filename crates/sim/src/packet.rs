@@ -2,7 +2,7 @@
 //! acknowledgements.
 
 use sojourn_aqm::packet::linear_buffer_bytes;
-use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, Time};
+use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, TcpSegment, Time};
 use sojourn_measure::{Measured, PacketView};
 
 pub use sojourn_measure::PacketKind;
@@ -268,6 +268,30 @@ impl AqmPacket for Packet {
         self.labels.hosts().number(!self.is_reverse())
     }
 
+    /// Acknowledgements in segments. The others are never filtered, nor do they replace one: data
+    /// and acknowledgements of a connection go in opposite directions.
+    fn tcp(&self) -> Option<TcpSegment> {
+        const AE: u8 = 4;
+        if self.kind != PacketKind::Ack {
+            return None;
+        }
+        let mut sack = [[0; 2]; 4];
+        let blocks = self.sack.iter().filter(|block| !block.is_empty());
+        let blocks = blocks.zip(&mut sack).map(|(block, to)| *to = [block.start, block.end]);
+        let sack_count = blocks.count() as u8;
+        Some(TcpSegment {
+            ack: self.seq,
+            has_ack: true,
+            has_syn: false,
+            // A reserved flag and an option that the filter does not know: those of AccECN.
+            is_pure_ack: self.ace & AE == 0 && self.ce_bytes.is_none(),
+            ecn_echo: self.ace & 3 | u8::from(self.signal),
+            stamps: Some([self.stamp, (self.sent.as_nanos() / 1_000_000) as u32]),
+            sack,
+            sack_count,
+        })
+    }
+
     /// A TCP segment takes its payload plus 1280 bytes (facts tcp-31 and qdisc-20).
     fn buffer_bytes(&self) -> u32 {
         match self.kind {
@@ -314,6 +338,19 @@ mod tests {
         let flows: std::collections::BTreeSet<u64> = (0..200).map(|c| packet(c).flow()).collect();
         assert_eq!(flows.len(), 200);
         assert_eq!(packet(7).flow(), Packet { seq: 5, ..packet(7) }.flow());
+    }
+
+    /// Linux 6.1 sch_cake.c, cake_tcph_may_drop: reserved flags and unknown options stay.
+    #[test]
+    fn an_ack_filter_sees_acknowledgements_and_leaves_accurate_ecn_alone() {
+        let mut ack = Packet::new(PacketKind::Ack, 3, 0, 70, 52, Time::ZERO);
+        ack.sack[0] = Block { start: 72, end: 75 };
+        let seen = ack.tcp().unwrap();
+        assert_eq!((seen.ack, seen.sack_blocks()), (70, &[[72, 75]][..]));
+        assert!(seen.is_pure_ack);
+        assert!(!Packet { ace: 5, ..ack }.tcp().unwrap().is_pure_ack);
+        assert_eq!(Packet { signal: true, ..ack }.tcp().unwrap().ecn_echo, 1);
+        assert_eq!(Packet { kind: PacketKind::Data, ..ack }.tcp(), None);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct AqmOfTc {
     pub text: String,
     /// Options without a counterpart, one phrase each.
     pub missing: Vec<String>,
+    /// Words that change nothing here, with the reason, one sentence each.
+    pub notes: Vec<String>,
     /// Bytes that cake adds to the IP packet.
     pub overhead: Option<TcOverhead>,
     /// Cake's rate in bit/s.
@@ -104,7 +106,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     missing.extend(not_shown(qdisc, source));
     let text = joined(aqm, &settings);
     check(&text).map_err(at)?;
-    Ok(AqmOfTc { text, missing, overhead: None, bandwidth: None })
+    Ok(AqmOfTc { text, missing, notes: Vec::new(), overhead: None, bandwidth: None })
 }
 
 fn own(name: &str, value: &str) -> (String, String) {
@@ -192,7 +194,7 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
     let at = |message: String| FormatError::at(qdisc.line, message);
     let mut settings = Vec::new();
     let mut missing = Vec::new();
-    let text = |name: &str| match qdisc.option(name).map(|it| &it.value) {
+    let text_of = |name: &str| match qdisc.option(name).map(|it| &it.value) {
         Some(TcValue::Text(text)) => text.as_str(),
         _ => "",
     };
@@ -201,7 +203,7 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
     for (theirs, ours) in [("rtt", "interval"), ("target", "target")] {
         settings.extend(qdisc.nanos(theirs).map(|nanos| own(ours, &show_time(nanos))));
     }
-    match text("isolation") {
+    match text_of("isolation") {
         "" | "triple-isolate" => {}
         "dual-srchost" => settings.push(own("isolation", "src")),
         "dual-dsthost" => settings.push(own("isolation", "dst")),
@@ -210,17 +212,22 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
         }
         other => unreachable!("cake::choice has no `{other}`"),
     }
-    match text("diffserv") {
+    match text_of("diffserv") {
         "besteffort" => {}
         "" => settings.push(own("diffserv", "diffserv3")),
         given => settings.push(own("diffserv", given)),
     }
     for word in ["wash", "ingress"] {
-        if text(word) == word {
+        if text_of(word) == word {
             settings.push(own(word, "true"));
         }
     }
-    let overhead = overhead(qdisc, text("cells"));
+    match text_of("ack-filter") {
+        "ack-filter" => settings.push(own("ack_filter", "on")),
+        "ack-filter-aggressive" => settings.push(own("ack_filter", "aggressive")),
+        _ => {}
+    }
+    let overhead = overhead(qdisc, text_of("cells"));
     if let Some(overhead) = &overhead {
         let bytes = u64::try_from(overhead.bytes).map_err(|_| {
             at(format!(
@@ -231,17 +238,18 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
         })?;
         settings.push(own("overhead", &format!("{bytes}B")));
     }
-    if let cells @ ("atm" | "ptm") = text("cells") {
+    if let cells @ ("atm" | "ptm") = text_of("cells") {
         settings.push(own("cells", cells));
     }
     settings
         .extend(qdisc.bytes("mpu").filter(|it| *it > 0).map(|it| own("mpu", &format!("{it}B"))));
     let memory = qdisc.bytes("memlimit").filter(|bytes| *bytes > 0);
     settings.extend(memory.map(|bytes| own("limit", &format!("{bytes}B"))));
-    missing.extend(of_cake_alone(qdisc, &text));
+    missing.extend(of_cake_alone(qdisc, &text_of));
     let text = joined("cake", &settings);
     check(&text).map_err(at)?;
-    Ok(AqmOfTc { text, missing, overhead, bandwidth })
+    let notes = without_effect(&text_of);
+    Ok(AqmOfTc { text, missing, notes, overhead, bandwidth })
 }
 
 fn overhead(qdisc: &TcQdisc, cells: &str) -> Option<TcOverhead> {
@@ -254,14 +262,23 @@ fn overhead(qdisc: &TcQdisc, cells: &str) -> Option<TcOverhead> {
     Some(TcOverhead { bytes: bytes.unwrap_or(0), mpu, cells, from_ip: true })
 }
 
+/// Words of cake that change nothing here. The defaults of tc are not mentioned.
+fn without_effect<'t>(text: &impl Fn(&str) -> &'t str) -> Vec<String> {
+    let nat = "`nat` of cake: flows name their hosts as they are before any translation of \
+               addresses, so isolation sees them anyway";
+    let split = "`no-split-gso` of cake: every packet here is one segment, as if the device's \
+                 offloads were off";
+    [("nat", "nat", nat), ("split-gso", "no-split-gso", split)]
+        .into_iter()
+        .filter(|(name, word, _)| text(name) == *word)
+        .map(|(_, _, sentence)| sentence.to_owned())
+        .collect()
+}
+
 /// Words of cake without a counterpart.
 fn of_cake_alone<'t>(qdisc: &TcQdisc, text: &impl Fn(&str) -> &'t str) -> Vec<String> {
     let mut all = Vec::new();
-    for (name, off) in [
-        ("nat", "nonat"),
-        ("ack-filter", "no-ack-filter"),
-        ("autorate-ingress", "no-autorate-ingress"),
-    ] {
+    for (name, off) in [("autorate-ingress", "no-autorate-ingress")] {
         let word = text(name);
         if !word.is_empty() && word != off {
             all.push(format!("`{word}` of cake has no counterpart here"));

@@ -291,6 +291,11 @@ fn cake(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
     words.push(of("diffserv").to_owned());
     let given = ["wash", "ingress"].into_iter().filter(|word| of(word) == "true");
     words.extend(given.map(str::to_owned));
+    match of("ack_filter") {
+        "on" => words.push("ack-filter".to_owned()),
+        "aggressive" => words.push("ack-filter-aggressive".to_owned()),
+        _ => {}
+    }
     words.push(
         match of("isolation") {
             "src" => "dual-srchost",

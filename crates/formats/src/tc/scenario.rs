@@ -195,6 +195,7 @@ fn link(
     let (framing, phrase) = framing(setup, line)?;
     import.unknown.extend(phrase);
     import.unknown.extend(line.missing.iter().cloned());
+    import.read.extend(line.aqm.iter().flat_map(|aqm| aqm.notes.iter().cloned()));
     import.read.push(format!(
         "{on} ({}): {name}, {}, {queue}",
         line.chain.join(" > "),

@@ -22,5 +22,6 @@ struct nlattr *shim_options(void)
 	shim_u32(TCA_CAKE_MPU, "mpu");
 	shim_u32(TCA_CAKE_WASH, "wash");
 	shim_u32(TCA_CAKE_INGRESS, "ingress");
+	shim_u32(TCA_CAKE_ACK_FILTER, "ack_filter");
 	return SHIM_SOME;
 }

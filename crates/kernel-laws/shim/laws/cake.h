@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What sch_cake.c needs in addition to shim.h. It reads headers only to filter acknowledgements,
- * to wash DSCPs and to split segments, which are off, so no function that reads a header is ever
- * called.
+ * What sch_cake.c needs in addition to shim.h. An IP header is the packet itself, with its
+ * fields where shim.c writes them; a TCP header is on the wire as it is. Segments are not split.
  */
 #ifndef SOJOURN_CAKE_H
 #define SOJOURN_CAKE_H
@@ -32,8 +31,8 @@ static struct skb_shared_info shim_shared;
 #define skb_transport_offset(skb) 34
 #define skb_transport_header(skb) ((unsigned char *)NULL)
 #define skb_mac_header(skb) ((unsigned char *)NULL)
-/* A header is the packet itself. */
-#define skb_header_pointer(skb, offset, len, buffer) ((void *)(skb))
+#define skb_header_pointer(skb, offset, len, buffer) \
+	((void)(len), (void)(buffer), (offset) < 34 ? (void *)(skb) : (void *)((skb)->header + 20))
 #define pskb_may_pull(skb, len) true
 #define skb_try_make_writable(skb, len) false
 #define ipv4_get_dsfield(iph) skb_get_dsfield((const struct sk_buff *)(iph))
@@ -52,16 +51,18 @@ static struct skb_shared_info shim_shared;
 #define after(a, b) before(b, a)
 struct in6_addr { u8 bytes[16]; };
 #define ipv6_addr_cmp(a, b) memcmp(a, b, sizeof(struct in6_addr))
-struct iphdr { u8 ihl : 4, version : 4; u8 protocol; __be32 saddr, daddr; };
-struct ipv6hdr { u8 priority : 4, version : 4; u8 nexthdr; __be16 payload_len;
+struct iphdr { unsigned char before[offsetof(struct sk_buff, header)];
+	       u8 ihl : 4, version : 4; u8 protocol; __be16 total; __be32 saddr, daddr; };
+struct ipv6hdr { unsigned char before[offsetof(struct sk_buff, header)];
+		 u8 priority : 4, version : 4; u8 nexthdr; __be16 payload_len;
 		 struct in6_addr saddr, daddr; };
-struct tcphdr { __be16 source, dest; __be32 seq, ack_seq; u16 doff; };
+struct tcphdr { __be16 source, dest; __be32 seq, ack_seq; u8 reserved : 4, doff : 4; u8 flags;
+		__be16 window, check, urgent; };
 struct udphdr { __be16 source, dest; };
-#define iph_totlen(skb, iph) 0U
-#define tcp_flag_word(tcph) ((tcph)->seq)
+#define iph_totlen(skb, iph) ntohs((iph)->total)
+#define tcp_flag_word(tcph) (((const __be32 *)(tcph))[3])
 #define __tcp_hdrlen(tcph) ((tcph)->doff * 4U)
-enum { TCP_FLAG_CWR = 1, TCP_FLAG_ECE = 2, TCP_FLAG_ACK = 4, TCP_FLAG_SYN = 8, TCP_FLAG_FIN = 16,
-       TCP_FLAG_RST = 32, TCP_FLAG_PSH = 64, TCP_FLAG_URG = 128 };
+enum { TCP_FLAG_CWR = 0x8000, TCP_FLAG_ECE = 0x4000, TCP_FLAG_ACK = 0x1000, TCP_FLAG_SYN = 0x0200 };
 struct tcp_sack_block_wire { __be32 start_seq, end_seq; };
 enum { TCPOPT_NOP = 1, TCPOPT_EOL = 0, TCPOPT_MSS = 2, TCPOPT_WINDOW = 3, TCPOPT_SACK_PERM = 4,
        TCPOPT_SACK = 5, TCPOPT_TIMESTAMP = 8, TCPOPT_MD5SIG = 19, TCPOPT_FASTOPEN = 34,

@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
-use sojourn_aqm::{Cause, Ecn, Packet, Stage, Time};
+use sojourn_aqm::{Cause, Ecn, Packet, Stage, TcpSegment, Time};
 use sojourn_link::DelayLine;
 
 use crate::header::{self, Header};
+use crate::tcp_header;
 
 /// A packet with its bytes.
 pub struct RawPacket {
@@ -88,6 +89,10 @@ impl Packet for RawPacket {
 
     fn dscp(&self) -> u8 {
         self.header.dscp
+    }
+
+    fn tcp(&self) -> Option<TcpSegment> {
+        tcp_header::read(&self.bytes)
     }
 }
 

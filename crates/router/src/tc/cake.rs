@@ -42,6 +42,7 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     out.number(14, "mpu, bytes", w.option_bytes("mpu")?.unwrap_or(0))?;
     let ingress = w.value("ingress") == Some("true");
     out.number(15, "ingress", u64::from(ingress))?;
+    out.number(16, "ACK filter", ack_filter(w)?)?;
     w.out.netlink = Some(out.into_qdisc());
     inverse_roots(w);
     Ok(())
@@ -87,6 +88,16 @@ fn diffserv(w: &mut Writer<'_>) -> Refusable<u64> {
         Some("besteffort") | None => Ok(3),
         Some("precedence") => Ok(4),
         Some(other) => Err(format!("`diffserv` {other}: the kernel has no such mode")),
+    }
+}
+
+/// `CAKE_ACK_...`.
+fn ack_filter(w: &mut Writer<'_>) -> Refusable<u64> {
+    match w.value("ack_filter") {
+        Some("off") | None => Ok(0),
+        Some("on") => Ok(1),
+        Some("aggressive") => Ok(2),
+        Some(other) => Err(format!("`ack_filter` of {other}: the kernel has no such filter")),
     }
 }
 
@@ -211,6 +222,9 @@ mod tests {
             [numbers("cake", 13), numbers("cake:wash=true", 13)],
             [0, 1].map(|n| Some(vec![n]))
         );
+        let filters = ["off", "on", "aggressive"];
+        let filters = filters.map(|filter| numbers(&format!("cake:ack_filter={filter}"), 16));
+        assert_eq!(filters, [0, 1, 2].map(|n| Some(vec![n])));
         assert_eq!(numbers("cake:bandwidth=40gbit", 2), Some(vec![705_032_704, 1]));
         assert_eq!(numbers("cake", 2), Some(vec![0, 0]), "unlimited");
     }

@@ -3,7 +3,7 @@
 //!
 //! Source: Linux 6.1 `sch_cake.c`.
 //!
-//! Not here: the ACK filter and NAT.
+//! Not here: NAT, as hosts are known as they are.
 //!
 //! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
 //!
@@ -11,6 +11,7 @@
 //! takes over the hash of the queue that it shares: its previous flow may then get another queue,
 //! and its packets may be reordered.
 
+mod ack_filter;
 mod decaying;
 mod diffserv;
 mod heap;
@@ -27,6 +28,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+pub use ack_filter::AckFilter;
 pub use params::{CakeParams, Cells, Diffserv, Isolation};
 
 use crate::effective::Effective;
@@ -86,6 +88,7 @@ struct CakeQueues<P> {
     tin_of: [u8; 64],
     wash: bool,
     ingress: bool,
+    ack_filter: AckFilter,
     /// The tin that was served last.
     current: usize,
     heap: OverflowHeap,
@@ -121,6 +124,7 @@ impl<P: Packet> CakeQueues<P> {
             tin_of: params.diffserv.table(),
             wash: params.wash,
             ingress: params.ingress,
+            ack_filter: params.ack_filter,
             current: 0,
             heap: OverflowHeap::new(places, shares.len()),
             isolation: params.isolation,
@@ -250,6 +254,9 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         let stays = self.flows.offer(index, now, packet, false, rng, sink);
         debug_assert!(stays, "COBALT does not judge arrivals");
         self.tins[tin].packets += 1;
+        if self.ack_filter != AckFilter::Off {
+            self.filter_acks(now, tin, index, sink);
+        }
         self.heap.grew(index, |index| self.flows.bytes(index));
         self.activate(tin, index, rng);
         while self.is_over_limit() {

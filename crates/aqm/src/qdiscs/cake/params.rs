@@ -12,6 +12,7 @@ use crate::time::{Rate, Span};
 use crate::units::Limit;
 use crate::words;
 
+use super::ack_filter::AckFilter;
 pub use super::diffserv::Diffserv;
 use super::shaper::ByteTime;
 pub use super::shaper::Cells;
@@ -63,6 +64,8 @@ params! {
         /// Whether the shaper charges dropped packets too, because they have used the link in front
         /// of it; COBALT then acts later with many bulk flows (tc's `ingress`).
         ingress: bool, ANY, "Linux sch_cake.c: egress" => false;
+        /// Whether an acknowledgement drops older ones of its connection that it makes redundant.
+        ack_filter: AckFilter, ANY, "Linux sch_cake.c: no-ack-filter" => AckFilter::Off;
         /// Whether the DSCP is set to 0 once it has chosen the tin.
         wash: bool, ANY, "Linux sch_cake.c: nowash" => false;
         /// Queues; a multiple of 8.

@@ -1,8 +1,8 @@
 //! How CAKE takes packets out of its queues, and drops them where there is no room.
 
-use super::CakeQueues;
 use super::queue_state::Phase;
 use super::tins::{List, Tin};
+use super::{CakeQueues, ack_filter};
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
 use crate::qdiscs::queues::law_queue::HeadVerdict;
@@ -59,6 +59,28 @@ impl<P: Packet> CakeQueues<P> {
             of_tin.push_decaying(index);
         }
         self.set_phase(tin, index, if is_at_rest { Phase::Idle } else { Phase::Decaying });
+    }
+
+    /// Drops an acknowledgement that the last packet of a queue makes redundant (Linux 6.1
+    /// sch_cake.c, cake_enqueue). In ingress mode the shaper pays for it.
+    pub(super) fn filter_acks(
+        &mut self,
+        now: Time,
+        tin: usize,
+        index: u32,
+        sink: &mut dyn Sink<P>,
+    ) {
+        let filter = self.ack_filter;
+        let find = |older: &mut dyn Iterator<Item = (u32, &P)>, latest: &P| {
+            ack_filter::redundant(older, latest, filter)
+        };
+        let Some(bytes) = self.flows.remove(index, find, sink) else { return };
+        self.tins[tin].packets -= 1;
+        if self.ingress {
+            let bytes = self.framing.bytes(bytes);
+            self.shaper.charge_drop(bytes);
+            self.tins[tin].clock.charge(bytes, now);
+        }
     }
 
     pub(super) fn is_over_limit(&self) -> bool {

@@ -227,6 +227,27 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         Some(bytes)
     }
 
+    /// Drops the packet of a queue that `find` chooses by its key among those before the last one,
+    /// which come from the head on. Returns its size.
+    pub(crate) fn remove(
+        &mut self,
+        index: u32,
+        find: impl FnOnce(&mut dyn Iterator<Item = (u32, &P)>, &P) -> Option<u32>,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<u32> {
+        let chain = &mut self.flows[index as usize].chain;
+        let place = {
+            let (mut older, latest) = self.pool.split_last(chain)?;
+            find(&mut older, latest)?
+        };
+        let Departure { packet, enqueued } = self.pool.unlink(chain, place)?;
+        let bytes = packet.bytes();
+        self.total.remove(bytes);
+        self.buffers.remove(self.buffers.of(&packet));
+        sink.dropped(packet, enqueued, Stage::Queued, Cause::Deterministic);
+        Some(bytes)
+    }
+
     /// The timer of the law of a queue is due.
     pub(crate) fn on_timer(&mut self, index: u32, now: Time) {
         self.queue(index).on_timer(now);

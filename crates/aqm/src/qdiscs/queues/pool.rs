@@ -111,6 +111,33 @@ impl<P: Packet> Pool<P> {
         self.release(chain, place, bytes)
     }
 
+    /// The last packet, and those before it with their places, from the head on.
+    pub(crate) fn split_last(
+        &self,
+        chain: &Chain,
+    ) -> Option<(impl Iterator<Item = (u32, &P)>, &P)> {
+        let before = chain.packets.checked_sub(1)?;
+        let packet = |place: u32| Some(&self.packets[place as usize].as_ref()?.packet);
+        let next = |&place: &u32| Some(self.links[place as usize].next);
+        let places = core::iter::successors(Some(chain.first), next).take(before as usize);
+        Some((places.filter_map(move |place| Some((place, packet(place)?))), packet(chain.last)?))
+    }
+
+    /// Takes the packet at a place of the chain.
+    pub(crate) fn unlink(&mut self, chain: &mut Chain, place: u32) -> Option<Departure<P>> {
+        let Link { next, previous } = self.links[place as usize];
+        let bytes = self.packets[place as usize].as_ref()?.packet.bytes();
+        match place == chain.first {
+            true => chain.first = next,
+            false => self.links[previous as usize].next = next,
+        }
+        match place == chain.last {
+            true => chain.last = previous,
+            false => self.links[next as usize].previous = previous,
+        }
+        self.release(chain, place, bytes)
+    }
+
     #[inline]
     pub(crate) fn head(&mut self, chain: &Chain) -> Option<&mut Departure<P>> {
         if chain.is_empty() {
