@@ -76,8 +76,8 @@ FLENT = {
 def test_mahimahi_lines_stay_delivery_opportunities(tmp_path: Path) -> None:
     measured = taken(tmp_path, gzip.compress(b"0\n5\n5\n20\n"))
     assert measured.opportunities_ms == [0, 5, 5, 20]
-    result = imported(measured, "lte", "lte.gz", Assumptions(), "lte.trace")
-    assert result.trace == "0\n5\n5\n20\n"
+    result = imported(measured, "lte", "lte.gz", Assumptions(), "lte")
+    assert result.files == {"lte.trace": "0\n5\n5\n20\n"}
     assert 'file = "lte.trace"' in result.text
 
 
@@ -214,7 +214,7 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("", "is empty"),
         ("   \n", "is empty"),
         (b"\xff\xfe\x00", "UTF-8"),
-        (b"\x0a\x0d\x0d\x0aabcd", "pcapng capture"),
+        (b"\x0a\x0d\x0d\x0aabcd", "ends within its header"),
         (gzip.compress(b"0\n5\n")[:-9], "cut off"),
         (b"\x1f\x8b\x08\x00" + b"\xff" * 20, "damaged"),
         ("0\n0\n", "ends at 0 ms"),
@@ -264,7 +264,7 @@ def test_no_content_gives_a_traceback(
     folder = tmp_path_factory.getbasetemp()
     try:
         measured = taken(folder, content)
-        imported(measured, "x", "file", Assumptions(rate="1mbit"), "x.trace")
+        imported(measured, "x", "file", Assumptions(rate="1mbit"), "x")
     except InputError:
         pass
 

@@ -551,6 +551,33 @@ def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
     """One AQM by its text form (also ``fq(pie@linux)``), as `aqms` describes it, with the `dialect`
     that was named, or None. Raises ScenarioError."""
 
+@final
+class CaptureReader:
+    """A reader of a capture of packets, pcap or pcapng, as its bytes arrive.
+
+    Args:
+        all: whether all packets are recorded, or only those of protocols other than TCP.
+    """
+
+    def __new__(cls, all: bool) -> CaptureReader: ...
+    def feed(self, bytes: bytes) -> tuple[list[tuple[int, int, int, str]], bool]:
+        """Read the next bytes of the file.
+
+        Returns:
+            Lines ``time,bytes`` of recordings, each with direction (0 from clients, 1 to them),
+            DSCP and ECN field; and whether the rest of the file is of use.
+        """
+
+    def finish(self) -> tuple[list[tuple[int, int, int, str]], str]:
+        """End the file.
+
+        Returns:
+            The remaining lines, and a report as JSON.
+
+        Raises:
+            ScenarioError: no packet could be read.
+        """
+
 def tc_import(
     text: str, name: str, rate: str | None, rtt: str | None, device: str | None
 ) -> tuple[str, list[str], list[str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,6 +32,17 @@ def content(path: Path, what: str = "file") -> bytes:
         InputError: the file does not exist, is a folder, a pipe or a device, is too large, or
             cannot be read.
     """
+    with _opened(path, what) as file:
+        return all_of(file, what, shown(path))
+
+
+@contextmanager
+def _opened(path: Path, what: str) -> Iterator[BinaryIO]:
+    """A regular file.
+
+    Raises:
+        InputError: as `content`.
+    """
     if path.exists() and not path.is_file():
         hint = "; for what a pipe brings, give - as the file" if what == "scenario" else ""
         raise InputError(f"{shown(path)}: is not a regular file{hint}")
@@ -37,11 +50,22 @@ def content(path: Path, what: str = "file") -> bytes:
         # Without the flag, a pipe that has replaced the file meanwhile would block.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
-            return all_of(file, what, shown(path))
+            yield file
     except FileNotFoundError:
         raise InputError(f"{shown(path)}: no such file") from None
     except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+
+
+def blocks(path: Path, what: str = "file") -> Iterator[bytes]:
+    """The bytes of a regular file of any size, a part at a time.
+
+    Raises:
+        InputError: as `content`, but for the size.
+    """
+    with _opened(path, what) as file:
+        while block := file.read(_BLOCK_BYTES):
+            yield block
 
 
 def all_of(file: BinaryIO, what: str = "file", name: str = "") -> bytes:

@@ -1,6 +1,7 @@
-//! Other tools' formats: input and output of `tc`.
+//! Other tools' formats: input and output of `tc`, captures of packets.
 
 use pyo3::prelude::*;
+use sojourn_formats::capture::{self, Lines, ReplayedPackets};
 use sojourn_formats::{FormatError, tc};
 
 use crate::errors::Refusal;
@@ -108,4 +109,25 @@ pub fn tc_export(
         warnings.extend(found.warnings);
     }
     Ok((words, warnings))
+}
+
+/// A reader of a capture of packets, pcap or pcapng. Releases the GIL while it reads.
+#[pyclass]
+pub struct CaptureReader(capture::CaptureReader);
+
+#[pymethods]
+impl CaptureReader {
+    #[new]
+    fn new(all: bool) -> CaptureReader {
+        let replayed = if all { ReplayedPackets::All } else { ReplayedPackets::Datagrams };
+        CaptureReader(capture::CaptureReader::new(replayed))
+    }
+
+    fn feed(&mut self, py: Python<'_>, bytes: &[u8]) -> (Vec<Lines>, bool) {
+        py.detach(|| self.0.feed(bytes))
+    }
+
+    fn finish(&mut self, py: Python<'_>) -> Result<(Vec<Lines>, String), Refusal> {
+        py.detach(|| self.0.finish()).map_err(Refusal::from)
+    }
 }

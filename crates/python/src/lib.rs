@@ -52,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<diff::Diff>()?;
+    module.add_class::<formats::CaptureReader>()?;
     module.add_function(wrap_pyfunction!(errors::shortened, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;

@@ -4,6 +4,7 @@ use std::io;
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Env, Limit, Packet, QdiscSpec, registry, units};
+use sojourn_formats::capture::{CaptureReader, ReplayedPackets};
 use sojourn_formats::tc;
 use sojourn_scenario::{Format, Scenario, Source};
 
@@ -235,5 +236,137 @@ target! {
                 panic!("{error}\n{}", import.toml);
             }
         }
+    }
+}
+
+/// One change of a capture; positions wrap around its length.
+#[derive(Clone, Debug, TypeGenerator)]
+enum Damage {
+    Set(u16, u8),
+    Word(u16, u32),
+    Cut(u16, u8),
+    End(u16),
+}
+
+/// A capture with some damage, fed in parts of some size.
+#[derive(Clone, Debug, TypeGenerator)]
+struct DamagedCapture {
+    which: u8,
+    link: u16,
+    damages: Vec<Damage>,
+    part: u16,
+}
+
+/// A header for a link type, and two packets of TCP and UDP.
+fn legal_capture(which: u8, link: u16) -> Vec<u8> {
+    let link = [0, 1, 101, 108, 113, 276, link][usize::from(which) % 7];
+    let head = match link {
+        0 | 108 => vec![2, 0, 0, 0],
+        1 => [vec![0; 12], vec![0x81, 0, 0, 1, 8, 0]].concat(),
+        113 => [vec![0; 14], vec![8, 0]].concat(),
+        276 => [vec![8, 0], vec![0; 18]].concat(),
+        _ => Vec::new(),
+    };
+    let mut segment = vec![0x45, 2, 0, 144, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    segment.extend([1, 2, 3, 4, 0, 0, 0, 9, 0, 0, 0, 8, 0x60, 0xc2, 1, 1, 0, 0, 0, 0]);
+    segment.extend([2, 4, 5, 0xb4]);
+    let mut datagram = vec![0x60, 0, 0, 0, 0, 20, 17, 64];
+    datagram.extend([1; 32]);
+    datagram.extend([0, 53, 200, 0, 0, 20, 0, 0]);
+    let frames = [segment, datagram].map(|ip| [head.clone(), ip].concat());
+    if which % 2 == 0 { pcap(link, &frames) } else { pcapng(link, &frames) }
+}
+
+fn pcap(link: u16, frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0];
+    file.extend(u32::from(link).to_le_bytes());
+    for (second, frame) in frames.iter().enumerate() {
+        for field in [second as u32, 5, frame.len() as u32, frame.len() as u32 + 100] {
+            file.extend(field.to_le_bytes());
+        }
+        file.extend(frame);
+    }
+    file
+}
+
+fn pcapng(link: u16, frames: &[Vec<u8>]) -> Vec<u8> {
+    let block = |kind: u32, body: &[u8]| {
+        let length = (body.len() as u32 + 12).to_le_bytes();
+        [&kind.to_le_bytes()[..], &length, body, &length].concat()
+    };
+    let mut section = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
+    section.extend([1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
+    let [low, high] = link.to_le_bytes();
+    let interface = [low, high, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0];
+    let mut file = [block(0x0a0d_0d0a, &section), block(1, &interface)].concat();
+    for (second, frame) in frames.iter().enumerate() {
+        let length = frame.len() as u32;
+        let mut body: Vec<u8> = [0, 0, second as u32 * 1_000_000, length, length]
+            .iter()
+            .flat_map(|field| field.to_le_bytes())
+            .collect();
+        body.extend(frame);
+        body.resize(body.len().next_multiple_of(4), 0);
+        file.extend(block(6, &body));
+    }
+    file
+}
+
+impl Damage {
+    fn apply(&self, file: &mut Vec<u8>) {
+        let place = |at: u16| usize::from(at) % file.len().max(1);
+        match *self {
+            Damage::Set(at, value) => {
+                let at = place(at);
+                file[at..].iter_mut().take(1).for_each(|byte| *byte = value);
+            }
+            Damage::Word(at, value) => {
+                let at = place(at);
+                let word = file[at..].iter_mut().zip(value.to_le_bytes());
+                word.for_each(|(byte, value)| *byte = value);
+            }
+            Damage::Cut(at, length) => {
+                let start = place(at);
+                file.drain(start..(start + usize::from(length % 32)).min(file.len()));
+            }
+            Damage::End(at) => file.truncate(place(at)),
+        }
+    }
+}
+
+fn read_capture(file: &[u8], part: usize) -> Result<String, String> {
+    let mut reader = CaptureReader::new(ReplayedPackets::All);
+    let mut lines = String::new();
+    for bytes in file.chunks(part.max(1)) {
+        lines.extend(reader.feed(bytes).0.into_iter().map(|(.., text)| text));
+    }
+    let (rest, report) = reader.finish().map_err(|error| error.to_string())?;
+    lines.extend(rest.into_iter().map(|(.., text)| text));
+    Ok(format!("{report} {}", lines.len()))
+}
+
+target! {
+    /// A capture is refused with an error message, or gives a report that does not depend on how
+    /// the file was divided.
+    fn damaged_captures(capture: DamagedCapture) {
+        let mut file = legal_capture(capture.which, capture.link);
+        for damage in capture.damages.iter().take(6) {
+            damage.apply(&mut file);
+        }
+        let whole = read_capture(&file, file.len());
+        if let Err(message) = &whole {
+            assert!(!message.trim().is_empty(), "an error says something");
+        }
+        assert_eq!(whole, read_capture(&file, usize::from(capture.part % 64)));
+    }
+}
+
+/// The captures are legal before they are damaged.
+#[test]
+fn the_captures_to_be_damaged_are_legal() {
+    for which in 0..14 {
+        let report = read_capture(&legal_capture(which, 228), 7);
+        let report = report.unwrap_or_else(|error| panic!("{which}: {error}"));
+        assert!(report.contains(r#""packets":2"#), "{which}: {report}");
     }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -16,6 +17,7 @@ from sojourn.errors import InputError
 Examples:
   sojourn import iperf3.json --rtt 30ms -o line.toml
   sojourn import lte.csv --unit rate=kbit/s -o lte.toml
+  sojourn import capture.pcapng -o traffic.toml
   sojourn import ping.txt --rate 50mbit | sojourn run -
 """,
 )
@@ -27,7 +29,11 @@ Examples:
     metavar="FILE",
     help="Write the scenario to this file instead of stdout.",
 )
-@click.option("--rate", metavar="RATE", help="Rate of the link, where the file has none: 50mbit.")
+@click.option(
+    "--rate",
+    metavar="RATE",
+    help="Rate of the link, where the file has none, or as a capture only a lower bound: 50mbit.",
+)
 @click.option("--rtt", metavar="TIME", help="Base round-trip time, instead of the file's: 30ms.")
 @click.option(
     "--unit",
@@ -36,6 +42,13 @@ Examples:
     metavar="COLUMN=UNIT",
     help="Unit of a column whose name has none, such as rate=kbit/s. May be repeated.",
 )
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["transfers", "packets"]),
+    help="TCP of a capture: transfers that are simulated again (the default), or its packets "
+    "replayed open-loop.",
+)
 @options.json_option
 def import_file(
     file: Path,
@@ -43,22 +56,23 @@ def import_file(
     rate: str | None,
     rtt: str | None,
     units: tuple[str, ...],
+    kind: Literal["transfers", "packets"] | None,
     as_json: bool,
 ) -> int:
     """Make a scenario of a measurement file, such as one of iperf3, irtt, ping or Flent.
 
     The format is recognised by the content: Mahimahi traces, CSV and TSV with a time column,
-    Pensieve and 4G and 5G logs, netem-trace JSON, iperf3 and irtt JSON, ping's text and Flent data
-    files, each also compressed. What was read and what is assumed is printed to stderr and written
-    at the head of the scenario.
+    Pensieve and 4G and 5G logs, netem-trace JSON, iperf3 and irtt JSON, ping's text, Flent data
+    files, and captures (pcap, pcapng), each also compressed. What was read and what is assumed is
+    printed to stderr and written at the head of the scenario.
     """
     from sojourn.importing import Assumptions, imported, read
     from sojourn.importing.writing import write
     from sojourn.reading import shown
 
-    measured = read(file, dict(_unit(text) for text in units))
+    measured = read(file, dict(_unit(text) for text in units), kind)
     stem = file.name.split(".")[0] or "measurement"
-    result = imported(measured, stem, shown(file.name), Assumptions(rate, rtt), f"{stem}.trace")
+    result = imported(measured, stem, shown(file.name), Assumptions(rate, rtt), stem)
     if as_json and output is None:
         raise InputError("--json prints what was read: name the scenario's file with --output")
     written = write(result, file, output, stem)
@@ -73,6 +87,7 @@ def import_file(
                 "read": result.read,
                 "assumed": result.assumed,
                 "files": [shown(path) for path in written],
+                **({"capture": measured.details} if measured.details else {}),
             }
         )
     return 0

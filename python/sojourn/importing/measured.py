@@ -6,8 +6,10 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from sojourn.errors import InputError
+from sojourn.importing.traffic import Traffic
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,10 @@ class Measurement:
     """Share of packets lost."""
     opportunities_ms: list[int] | None = None
     """Delivery opportunities, as Mahimahi records them."""
+    traffic: Traffic | None = None
+    """The flows of a capture."""
+    details: dict[str, Any] | None = None
+    """All that a capture shows, in the units of its names."""
     cc: str | None = None
     streams: int | None = None
     read: list[str] = field(default_factory=list)

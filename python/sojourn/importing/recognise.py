@@ -11,39 +11,36 @@ from typing import Any
 
 from sojourn import reading
 from sojourn.errors import InputError
-from sojourn.importing import columns, flent, iperf3, irtt, netem_trace, ping
+from sojourn.importing import captures, columns, flent, iperf3, irtt, netem_trace, ping
 from sojourn.importing.measured import Measurement
 
 FORMATS = (
     "Mahimahi traces, CSV and TSV with a time column, Pensieve logs, 5G logs, logs of bytes per "
-    "interval, netem-trace JSON, iperf3 JSON, irtt JSON, ping's text, Flent data files; "
-    "each also compressed with gzip or bzip2"
+    "interval, netem-trace JSON, iperf3 JSON, irtt JSON, ping's text, Flent data files, "
+    "captures (pcap, pcapng); each also compressed with gzip or bzip2"
 )
 
-_CAPTURES = {
-    b"\x0a\x0d\x0d\x0a": "pcapng",
-    b"\xa1\xb2\xc3\xd4": "pcap",
-    b"\xd4\xc3\xb2\xa1": "pcap",
-    b"\xa1\xb2\x3c\x4d": "pcap",
-    b"\x4d\x3c\xb2\xa1": "pcap",
-}
 
-
-def read(path: Path, units: Mapping[str, str] | None = None) -> Measurement:
+def read(
+    path: Path, units: Mapping[str, str] | None = None, kind: captures.As | None = None
+) -> Measurement:
     """Read a measurement file of any known format.
 
     Args:
         path: the file, possibly compressed with gzip or bzip2.
         units: units of CSV columns whose names have none, by column: ``{"rate": "kbit/s"}``.
+        kind: what becomes of TCP in a capture: ``transfers`` (the default) or ``packets``.
 
     Raises:
         InputError: the file cannot be read, has no known format, or is damaged; the text says where
             and how to fix it.
     """
     name = reading.shown(path)
+    if captures.is_capture(path):
+        return captures.read(path, name, kind or "transfers")
+    if kind:
+        raise InputError(f"{name}: is not a capture, which --as {kind} is for")
     found = _plain(reading.content(path, "measurement file"), name)
-    if capture := _CAPTURES.get(found[:4]):
-        raise InputError(f"{name}: is a {capture} capture, and captures cannot be imported yet")
     text = reading.decoded(found.removeprefix(b"\xef\xbb\xbf"), name, "measurement file")
     if not text.strip():
         raise InputError(f"{name}: is empty")

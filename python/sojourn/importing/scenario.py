@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from sojourn.errors import InputError
 from sojourn.importing.measured import Measurement, StepCurve
+from sojourn.importing.traffic import Groups, Traffic, groups, span
 
 _LEAST_RTT_S = 1e-4
 _ASSUMED_RTT_S = 0.04
 _WARMUP_SHARE = 0.1
 _LONGEST_WARMUP_S = 10.0
+_ARRIVAL_S = 1.0
+"""Time for the last packets of a capture to arrive."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,12 @@ class Imported:
     read: list[str]
     assumed: list[str]
     """Assumptions in place of missing information."""
-    trace: str | None = None
-    """Content of the trace file that the scenario names, if it needs one."""
+    files: dict[str, str] = field(default_factory=dict)
+    """The files that the scenario names: recordings and traces, by name."""
 
 
 def imported(
-    measured: Measurement, name: str, source: str, given: Assumptions, trace_file: str
+    measured: Measurement, name: str, source: str, given: Assumptions, stem: str
 ) -> Imported:
     """Make a scenario from a measurement.
 
@@ -48,20 +51,26 @@ def imported(
         name: of the scenario.
         source: the file's name, for the head of the scenario.
         given: what the user adds.
-        trace_file: name of the file of delivery opportunities in the scenario.
+        stem: of the names of the files that the scenario names.
 
     Raises:
         InputError: the measurement has no rate, and none was given.
     """
     assumed = list(measured.unknown)
     rtt = _rtt(measured, given, assumed)
-    links, duration_s = _links(measured, given, source, trace_file)
+    links, duration_s = _links(measured, given, source, f"{stem}.trace")
     congestion = _control(measured, assumed)
-    assumed += [
-        "the buffer and the queue of the link: 1000 packets with tail drop, as Linux has them",
-        "the traffic: one bulk transfer each way that the link has, and a voice call",
-    ]
-    warmup_s = min(_LONGEST_WARMUP_S, _WARMUP_SHARE * duration_s)
+    assumed.append("the buffer and the queue of the link: 1000 packets with tail drop, as in Linux")
+    if measured.traffic:
+        flows = groups(measured.traffic, list(links), stem, rtt, bool(given.rtt), congestion)
+        assumed += flows.assumed
+    else:
+        flows = Groups(_flows(list(links), rtt, congestion, measured.streams))
+        assumed.append(
+            "the traffic: one bulk transfer each way that the link has, and a voice call"
+        )
+    # Of recorded traffic everything counts.
+    warmup_s = 0.0 if measured.traffic else min(_LONGEST_WARMUP_S, _WARMUP_SHARE * duration_s)
     lines = [
         f"# {measured.format}, read from {_comment(source)}.",
         "#",
@@ -69,8 +78,8 @@ def imported(
         *[f"# Not in the file: {_comment(text)}." for text in assumed],
         "",
         f"name = {json.dumps(name)}",
-        f'duration = "{_span(duration_s)}"',
-        f'warmup = "{_span(warmup_s)}"',
+        f'duration = "{span(duration_s)}"',
+        f'warmup = "{span(warmup_s)}"',
         "",
     ]
     for link, rate in links.items():
@@ -81,11 +90,11 @@ def imported(
                 f'# loss = {{ kind = "bernoulli", rate = {measured.loss:.6g} }}'
             )
         lines.append("")
-    lines += _flows(list(links), rtt, congestion, measured.streams)
-    trace = None
+    lines += flows.lines
     if measured.opportunities_ms is not None:
         trace = "".join(f"{time}\n" for time in measured.opportunities_ms)
-    return Imported("\n".join(lines), measured.read, assumed, trace)
+        flows.files[f"{stem}.trace"] = trace
+    return Imported("\n".join(lines), measured.read, assumed, flows.files)
 
 
 def _comment(text: str) -> str:
@@ -100,13 +109,13 @@ def _rtt(measured: Measurement, given: Assumptions, assumed: list[str]) -> str:
         assumed.append(
             f"the base round-trip time: {_ASSUMED_RTT_S * 1e3:g} ms is assumed; --rtt sets it"
         )
-        return _span(_ASSUMED_RTT_S)
+        return span(_ASSUMED_RTT_S)
     if measured.rtt:
         assumed.append(
             "the base round-trip time: the least one measured stands for it; its changes up to "
             f"{max(measured.rtt.values) * 1e3:.4g} ms are not imitated"
         )
-    return _span(max(measured.base_rtt_s, _LEAST_RTT_S))
+    return span(max(measured.base_rtt_s, _LEAST_RTT_S))
 
 
 def _links(
@@ -118,7 +127,11 @@ def _links(
         return {"down": rate}, measured.opportunities_ms[-1] / 1e3
     curves = {"down": measured.down, "up": measured.up}
     found = {link: _schedule(rates) for link, rates in curves.items() if rates}
+    if measured.traffic and given.rate:
+        return _given(measured.traffic, given.rate), measured.traffic.length_s + _ARRIVAL_S
     if found:
+        if measured.traffic:
+            return found, measured.traffic.length_s + _ARRIVAL_S
         return found, max(rates.end_s for rates in curves.values() if rates)
     if given.rate is None:
         raise InputError(
@@ -128,11 +141,16 @@ def _links(
     return {"down": json.dumps(given.rate)}, max(length_s, 1.0)
 
 
+def _given(traffic: Traffic, rate: str) -> dict[str, str]:
+    """Links of a given rate for each direction that a capture shows."""
+    return {way: json.dumps(rate) for way in ("down", "up") if traffic.largest[way]}
+
+
 def _schedule(rates: StepCurve) -> str:
     """A schedule in integer bit/s; successive equal rates are merged."""
     steps = [(time, round(value)) for time, value in zip(rates.times_s, rates.values, strict=True)]
     kept = [steps[0], *(now for before, now in pairwise(steps) if now[1] != before[1])]
-    texts = [f'    ["{_span(time)}", "{rate}bit"],' for time, rate in kept]
+    texts = [f'    ["{span(time)}", "{rate}bit"],' for time, rate in kept]
     return "\n".join(['{ kind = "schedule", steps = [', *texts, "] }"])
 
 
@@ -173,8 +191,3 @@ def _flows(links: list[str], rtt: str, congestion: str, streams: int | None) -> 
         'app = { kind = "cbr", rate = "87kbit", packet = "218B", voice = true }',
         "",
     ]
-
-
-def _span(seconds: float) -> str:
-    """A time as scenarios write it, to the nanosecond."""
-    return f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"

@@ -12,31 +12,30 @@ from sojourn.reading import shown
 
 
 def write(result: Imported, source: Path, output: Path | None, stem: str) -> list[Path]:
-    """Write the scenario, and its trace into the same folder.
+    """Write the scenario, and the files it names into the same folder.
 
     Args:
         result: the scenario.
         source: the measurement file, which is never replaced.
         output: the scenario's file; stdout by default.
-        stem: of the trace's name.
+        stem: of the names of those files.
 
     Returns:
         The files written.
 
     Raises:
-        InputError: a trace has no folder, a file cannot be written, or would replace the source.
+        InputError: the files have no folder, one cannot be written, or would replace the source.
     """
     if output is None:
-        if result.trace is not None:
+        if result.files:
             raise InputError(
-                f"{shown(source)}: its scenario names a trace, which is a separate file; say "
+                f"{shown(source)}: its scenario names recordings, which are separate files; say "
                 f"where, such as --output {stem}.toml"
             )
         sys.stdout.write(result.text)
         return []
     contents = {output: result.text}
-    if result.trace is not None:
-        contents[output.parent / f"{stem}.trace"] = result.trace
+    contents |= {output.parent / name: text for name, text in result.files.items()}
     for path, text in contents.items():
         if path.exists() and path.samefile(source):
             raise InputError(f"{shown(path)}: is the measurement file; choose another --output")

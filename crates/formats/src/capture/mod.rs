@@ -1,0 +1,186 @@
+//! Reads captures of packets, pcap and pcapng, to flows and to bytes over time. A capture of any
+//! size is read as a stream; memory grows with the number of flows only.
+
+mod arrivals;
+mod blocks;
+mod flows;
+mod framing;
+mod packet;
+mod replays;
+mod report;
+
+use std::collections::BTreeMap;
+
+use self::arrivals::Arrivals;
+use self::flows::{Flows, MOST_FLOWS};
+use self::framing::{Framer, Stop};
+use self::packet::{Packet, Unread};
+use self::replays::Replays;
+use crate::FormatError;
+
+const TCP: u8 = 6;
+
+/// Which packets are recorded for a replay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReplayedPackets {
+    /// All.
+    All,
+    /// Those of protocols other than TCP, whose transfers are simulated instead.
+    Datagrams,
+}
+
+/// Lines `time,bytes` of one recording: direction (0 from clients, 1 to them), DSCP, ECN field.
+pub type Lines = (usize, u8, u8, String);
+
+/// A reader of one capture.
+pub struct CaptureReader {
+    replayed: ReplayedPackets,
+    framer: Framer,
+    flows: Flows,
+    arrivals: [Arrivals; 2],
+    replays: Replays,
+    unread: BTreeMap<Unread, u64>,
+    frames: u64,
+    packets: u64,
+    fragments: u64,
+    /// Time of the first packet, of the latest, and of the one before.
+    begin_ns: u64,
+    latest_ns: u64,
+    before_ns: u64,
+    /// Packets with an earlier time than the one before them, and than the first.
+    backwards: u64,
+    before_begin: u64,
+    stop: Option<Stop>,
+}
+
+impl CaptureReader {
+    /// A reader that has not seen any bytes.
+    pub fn new(replayed: ReplayedPackets) -> CaptureReader {
+        CaptureReader {
+            replayed,
+            framer: Framer::new(),
+            flows: Flows::default(),
+            arrivals: [Arrivals::new(), Arrivals::new()],
+            replays: Replays::default(),
+            unread: BTreeMap::new(),
+            frames: 0,
+            packets: 0,
+            fragments: 0,
+            begin_ns: 0,
+            latest_ns: 0,
+            before_ns: 0,
+            backwards: 0,
+            before_begin: 0,
+            stop: None,
+        }
+    }
+
+    /// Reads the next bytes of the file. Returns lines of recordings, and whether the rest of the
+    /// file is of use.
+    pub fn feed(&mut self, bytes: &[u8]) -> (Vec<Lines>, bool) {
+        if self.stop.is_none() {
+            self.framer.feed(bytes);
+            self.read_on();
+        }
+        (self.lines(false), self.stop.is_none())
+    }
+
+    /// The end of the file: the remaining lines, and a report as JSON.
+    ///
+    /// # Errors
+    /// No packet of IP could be read; the message says why.
+    pub fn finish(&mut self) -> Result<(Vec<Lines>, String), FormatError> {
+        if self.stop.is_none() {
+            self.stop = self.framer.end();
+        }
+        if self.packets == 0 {
+            return Err(self.nothing_read());
+        }
+        Ok((self.lines(true), self.report().to_string()))
+    }
+
+    fn lines(&mut self, at_end: bool) -> Vec<Lines> {
+        let taken = self.replays.take(at_end).into_iter();
+        taken.map(|((way, dscp, ecn), text)| (way, dscp, ecn, text)).collect()
+    }
+
+    fn read_on(&mut self) {
+        loop {
+            let frame = match self.framer.next() {
+                Ok(Some(frame)) => frame,
+                Ok(None) => return,
+                Err(stop) => {
+                    self.stop = Some(stop);
+                    return;
+                }
+            };
+            self.frames += 1;
+            let data = self.framer.bytes(&frame);
+            match packet::read(frame.link, data, frame.original_bytes) {
+                Ok(packet) => self.on_packet(frame.t_ns, &packet),
+                Err(why) => *self.unread.entry(why).or_insert(0) += 1,
+            }
+            if self.stop.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn on_packet(&mut self, t_ns: u64, packet: &Packet) {
+        let Some(way) = self.flows.on_packet(t_ns, packet) else {
+            let why = format!("has more than {MOST_FLOWS} flows");
+            self.stop = Some(Stop { offset: self.framer.offset(), why });
+            return;
+        };
+        if self.packets == 0 {
+            self.begin_ns = t_ns;
+        }
+        self.packets += 1;
+        self.fragments += u64::from(packet.is_fragment);
+        self.backwards += u64::from(t_ns < self.before_ns);
+        self.before_ns = t_ns;
+        self.latest_ns = self.latest_ns.max(t_ns);
+        let Some(since) = t_ns.checked_sub(self.begin_ns) else {
+            self.before_begin += 1;
+            return;
+        };
+        self.arrivals[way].add(since, packet.ip_bytes);
+        if self.replayed == ReplayedPackets::All || packet.protocol != TCP {
+            self.replays.add(since, way, packet.dscp, packet.ecn, packet.ip_bytes);
+        }
+    }
+
+    /// Why there is nothing to report.
+    fn nothing_read(&self) -> FormatError {
+        let remedy = "capture Ethernet, raw IP, Linux cooked (SLL, SLL2) or loopback";
+        let unread = || {
+            let parts: Vec<String> = self.unread.iter().map(|(why, n)| why.counted(*n)).collect();
+            parts.join(", ")
+        };
+        match &self.stop {
+            Some(stop) => FormatError {
+                place: format!("byte {}", stop.offset),
+                message: format!("{}; no packet before it could be read", stop.why),
+            },
+            None if self.frames == 0 => {
+                FormatError::whole("is a capture without packets; capture while there is traffic")
+            }
+            None => FormatError::whole(format!(
+                "has {} packets, and none could be read: {}; {remedy}",
+                self.frames,
+                unread()
+            )),
+        }
+    }
+}
+
+impl Unread {
+    fn counted(self, count: u64) -> String {
+        match self {
+            Unread::NotIp => format!("{count} not of IP, such as ARP"),
+            Unread::Cut => format!("{count} cut off before the ports"),
+            Unread::Malformed => format!("{count} with contradictory lengths"),
+            Unread::Link(link) => format!("{count} of link type {link}"),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The headers of a captured packet, as far as they were captured.
+
+use std::net::{IpAddr, SocketAddr};
+
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
+
+/// LINKTYPE values (draft-ietf-opsawg-pcaplinktype).
+const NULL: u16 = 0;
+const ETHERNET: u16 = 1;
+const RAW: [u16; 5] = [12, 14, 101, 228, 229];
+const LOOP: u16 = 108;
+const SLL: u16 = 113;
+const SLL2: u16 = 276;
+/// EtherTypes.
+const VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+const PPPOE: u16 = 0x8864;
+const IP: [u16; 2] = [0x0800, 0x86dd];
+/// Protocol numbers of PPP: IPv4 and IPv6.
+const PPP_IP: [u16; 2] = [0x0021, 0x0057];
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// The bytes of a TCP header that are needed: up to the flags.
+const TCP_NEEDED_BYTES: usize = 14;
+const TCP_BYTES: usize = 20;
+
+/// Why a packet could not be read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Unread {
+    /// ARP, IEEE 802.3 and others.
+    NotIp,
+    /// The capture ends before the ports, flags or lengths.
+    Cut,
+    /// The lengths of its headers contradict each other.
+    Malformed,
+    /// A link type that is not known here.
+    Link(u16),
+}
+
+/// A packet of IP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Packet {
+    pub(super) source: SocketAddr,
+    pub(super) destination: SocketAddr,
+    pub(super) protocol: u8,
+    /// Its size from the IP header on, as its header states.
+    pub(super) ip_bytes: u32,
+    /// Bytes after the TCP or UDP header.
+    pub(super) payload_bytes: u32,
+    pub(super) dscp: u8,
+    pub(super) ecn: u8,
+    /// Whether it is a later fragment, which has no ports.
+    pub(super) is_fragment: bool,
+    pub(super) tcp: Option<Tcp>,
+}
+
+/// The fields of a TCP header.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Tcp {
+    pub(super) seq: u32,
+    /// With the flag ACK.
+    pub(super) ack: Option<u32>,
+    pub(super) syn: bool,
+    pub(super) fin: bool,
+    pub(super) rst: bool,
+    /// AE, CWR and ECE as one number.
+    pub(super) ecn_flags: u8,
+    pub(super) mss: Option<u16>,
+}
+
+/// Reads a packet of a link type whose length on the wire is `original_bytes`.
+pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet, Unread> {
+    let ip = network(link, data)?;
+    let link_bytes = (data.len() - ip.len()) as u32;
+    let sliced = LaxSlicedPacket::from_ip(ip).map_err(|_| match ip.first().map(|b| b >> 4) {
+        Some(4 | 6) | None => Unread::Cut,
+        Some(_) => Unread::NotIp,
+    })?;
+    let Some(net) = &sliced.net else { return Err(Unread::Cut) };
+    let on_wire = original_bytes.saturating_sub(link_bytes);
+    let (ends, dscp_and_ecn, stated) = match net {
+        LaxNetSlice::Ipv4(v4) => {
+            let header = v4.header();
+            let ends = (header.source_addr().into(), header.destination_addr().into());
+            (ends, header.slice()[1], u32::from(header.total_len()))
+        }
+        LaxNetSlice::Ipv6(v6) => {
+            let header = v6.header();
+            let ends = (header.source_addr().into(), header.destination_addr().into());
+            let length = header.payload_length();
+            (ends, header.traffic_class(), if length == 0 { 0 } else { u32::from(length) + 40 })
+        }
+        LaxNetSlice::Arp(_) => return Err(Unread::NotIp),
+    };
+    let payload = net.ip_payload_ref().ok_or(Unread::Cut)?;
+    // A length of 0 is that of a packet that segmentation offload made longer than 64 KiB.
+    let ip_bytes = if stated == 0 { on_wire } else { stated };
+    let before = payload.payload.as_ptr() as usize - ip.as_ptr() as usize;
+    let rest = ip_bytes.checked_sub(before as u32).ok_or(Unread::Malformed)?;
+    // An IPv6 packet can also be of several fragments and begin with the first one's ports.
+    let is_fragment = payload.fragmented && !begins(net);
+    let (source, destination): (IpAddr, IpAddr) = ends;
+    let mut packet = Packet {
+        source: (source, 0).into(),
+        destination: (destination, 0).into(),
+        protocol: payload.ip_number.0,
+        ip_bytes,
+        payload_bytes: rest,
+        dscp: dscp_and_ecn >> 2,
+        ecn: dscp_and_ecn & 3,
+        is_fragment,
+        tcp: None,
+    };
+    if !is_fragment {
+        transport(&mut packet, payload.payload, rest)?;
+    }
+    Ok(packet)
+}
+
+/// Whether a fragment is the first one, which has the transport header.
+fn begins(net: &LaxNetSlice<'_>) -> bool {
+    match net {
+        LaxNetSlice::Ipv4(v4) => v4.header().fragments_offset().value() == 0,
+        LaxNetSlice::Ipv6(_) | LaxNetSlice::Arp(_) => false,
+    }
+}
+
+/// Adds ports, flags and payload.
+fn transport(packet: &mut Packet, header: &[u8], rest: u32) -> Result<(), Unread> {
+    let needed = match packet.protocol {
+        TCP => TCP_NEEDED_BYTES,
+        UDP => 4,
+        _ => return Ok(()),
+    };
+    if header.len() < needed {
+        return Err(if (rest as usize) < needed { Unread::Malformed } else { Unread::Cut });
+    }
+    packet.source.set_port(number(header, 0));
+    packet.destination.set_port(number(header, 2));
+    if packet.protocol == UDP {
+        packet.payload_bytes = rest.checked_sub(8).ok_or(Unread::Malformed)?;
+        return Ok(());
+    }
+    let length = usize::from(header[12] >> 4) * 4;
+    let payload_bytes = rest.checked_sub(length as u32).filter(|_| length >= TCP_BYTES);
+    packet.payload_bytes = payload_bytes.ok_or(Unread::Malformed)?;
+    let flags = header[13];
+    let long = |at: usize| u32::from(number(header, at)) << 16 | u32::from(number(header, at + 2));
+    let options = header.get(TCP_BYTES..length.min(header.len())).unwrap_or(&[]);
+    packet.tcp = Some(Tcp {
+        seq: long(4),
+        ack: (flags & 0x10 != 0).then(|| long(8)),
+        syn: flags & 2 != 0,
+        fin: flags & 1 != 0,
+        rst: flags & 4 != 0,
+        ecn_flags: (header[12] & 1) << 2 | flags >> 6,
+        mss: if flags & 2 == 0 { None } else { mss(options) },
+    });
+    Ok(())
+}
+
+fn mss(options: &[u8]) -> Option<u16> {
+    TcpOptionsIterator::from_slice(options).map_while(Result::ok).find_map(|option| match option {
+        TcpOptionElement::MaximumSegmentSize(mss) => Some(mss),
+        _ => None,
+    })
+}
+
+/// The bytes from the IP header on.
+fn network(link: u16, data: &[u8]) -> Result<&[u8], Unread> {
+    let (header, ether_type) = match link {
+        NULL | LOOP => return data.get(4..).ok_or(Unread::Cut),
+        ETHERNET => (14, 12),
+        SLL => (16, 14),
+        SLL2 => (20, 0),
+        _ if RAW.contains(&link) => return Ok(data),
+        _ => return Err(Unread::Link(link)),
+    };
+    if data.len() < header {
+        return Err(Unread::Cut);
+    }
+    let (mut at, mut kind) = (header, number(data, ether_type));
+    while VLAN.contains(&kind) {
+        kind = data.get(at + 2..at + 4).map(|two| number(two, 0)).ok_or(Unread::Cut)?;
+        at += 4;
+    }
+    if kind == PPPOE {
+        let inner = data.get(at + 6..at + 8).map(|two| number(two, 0)).ok_or(Unread::Cut)?;
+        return if PPP_IP.contains(&inner) { Ok(&data[at + 8..]) } else { Err(Unread::NotIp) };
+    }
+    if IP.contains(&kind) { Ok(&data[at..]) } else { Err(Unread::NotIp) }
+}
+
+fn number(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}

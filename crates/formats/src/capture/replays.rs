@@ -1,0 +1,53 @@
+//! Packets on their way into recordings that the simulator replays.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Packets are sorted within this time: several interfaces and several queues of one interface are
+/// written nearly in order.
+const SORTED_WITHIN_NS: u64 = 1_000_000_000;
+
+/// Which recording: direction, DSCP, and whether packets are not-ECT, ECT(1) or ECT(0).
+pub(super) type Class = (usize, u8, u8);
+
+/// Packets of recordings that have not been taken.
+#[derive(Default)]
+pub(super) struct Replays {
+    waiting: BTreeMap<Class, Vec<(u64, u32)>>,
+    latest_ns: u64,
+    released_ns: u64,
+    /// Packets that came when later ones had been taken.
+    pub(super) late: u64,
+}
+
+impl Replays {
+    /// A packet, at a time since the start of the capture.
+    pub(super) fn add(&mut self, t_ns: u64, way: usize, dscp: u8, ecn: u8, bytes: u32) {
+        if t_ns < self.released_ns {
+            self.late += 1;
+            return;
+        }
+        self.latest_ns = self.latest_ns.max(t_ns);
+        // A mark was made on the way, on a packet of ECT(0) as far as is known.
+        let class = (way, dscp, if ecn == 3 { 2 } else { ecn });
+        self.waiting.entry(class).or_default().push((t_ns, bytes));
+    }
+
+    /// Lines `time,bytes` of every class that no later packet can precede; all with `at_end`.
+    pub(super) fn take(&mut self, at_end: bool) -> Vec<(Class, String)> {
+        let until = if at_end { u64::MAX } else { self.latest_ns.saturating_sub(SORTED_WITHIN_NS) };
+        self.released_ns = self.released_ns.max(until);
+        let mut taken = Vec::new();
+        for (&class, packets) in &mut self.waiting {
+            packets.sort_by_key(|&(t, _)| t);
+            let count = packets.partition_point(|&(t, _)| t < until);
+            let mut text = String::new();
+            for (t, bytes) in packets.drain(..count) {
+                let (seconds, rest) = (t / 1_000_000_000, t % 1_000_000_000);
+                let _ = writeln!(text, "{seconds}.{rest:09},{bytes}");
+            }
+            taken.push((class, text));
+        }
+        taken
+    }
+}

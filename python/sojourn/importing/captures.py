@@ -1,0 +1,282 @@
+"""Captures of packets, pcap and pcapng: flows, rates over time, and recordings of packets."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import statistics
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from sojourn import reading
+from sojourn.errors import InputError
+from sojourn.importing.measured import Measurement, StepCurve
+from sojourn.importing.traffic import Traffic, Way, base_rtt_s, ms
+
+As = Literal["transfers", "packets"]
+
+_MAGIC = (
+    b"\x0a\x0d\x0d\x0a",
+    b"\xa1\xb2\xc3\xd4",
+    b"\xd4\xc3\xb2\xa1",
+    b"\xa1\xb2\x3c\x4d",
+    b"\x4d\x3c\xb2\xa1",
+)
+_LONGEST_S = 86_400.0
+_BINS_PER_STEP = 10
+_FEWEST_LARGE = 10
+"""Packets of 1000 B in a step without which its rate says nothing about the link."""
+_TCP = 6
+_WAYS: tuple[Way, Way] = ("up", "down")
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a file, possibly compressed, begins as a capture does."""
+    start = b""
+    try:
+        for block in _plain(path):
+            start += block
+            if len(start) >= 4:
+                break
+    except (InputError, _CutError):
+        pass
+    return start[:4] in _MAGIC
+
+
+def read(path: Path, name: str, kind: As) -> Measurement:
+    """Read a capture as a stream.
+
+    Args:
+        path: the file, possibly compressed with gzip or bzip2.
+        name: of the file, for messages.
+        kind: ``transfers`` simulates the data of TCP again and replays other packets; ``packets``
+            replays all packets.
+
+    Raises:
+        InputError: no packet can be read, or the recording of packets has no room.
+    """
+    from sojourn import _core
+
+    reader = _core.CaptureReader(kind == "packets")
+    recordings = _Recordings(name, kind)
+    cut = ""
+    try:
+        for block in _plain(path):
+            lines, goes_on = reader.feed(block)
+            recordings.add(lines)
+            if not goes_on:
+                break
+    except _CutError as error:
+        cut = str(error)
+    try:
+        lines, text = reader.finish()
+    except _core.ScenarioError as error:
+        place = f"{name}, {error.place}" if error.place else name
+        raise InputError(f"{place}: {cut or error.message}") from None
+    recordings.add(lines)
+    report = json.loads(text)
+    return _measurement(report, name, recordings, cut)
+
+
+class _CutError(Exception):
+    """The compressed content is damaged or ends early."""
+
+
+def _plain(path: Path) -> Iterator[bytes]:
+    """The content without its compression, a part at a time."""
+    decoder: Any = None
+    make: Any = None
+    for block in reading.blocks(path, "capture"):
+        if make is None:
+            make = _decompressor(block)
+            decoder = make() if make else None
+        if decoder is None:
+            yield block
+            continue
+        try:
+            yield from _expanded(decoder, block)
+            # Several members may follow each other.
+            while decoder.eof and (block := decoder.unused_data):
+                decoder = make()
+                yield from _expanded(decoder, block)
+        except (zlib.error, OSError) as error:
+            raise _CutError(f"its compressed content is damaged ({error})") from None
+    if decoder is not None and not decoder.eof:
+        raise _CutError("its compressed content is cut off")
+
+
+def _decompressor(start: bytes) -> Any:
+    if start.startswith(b"\x1f\x8b"):
+        return lambda: zlib.decompressobj(wbits=31)
+    return bz2.BZ2Decompressor if start.startswith(b"BZh") else None
+
+
+_PART_BYTES = 1 << 20
+
+
+def _expanded(decoder: Any, block: bytes) -> Iterator[bytes]:
+    """What a block expands to, a part at a time: a block may hold a thousand times its size."""
+    if isinstance(decoder, bz2.BZ2Decompressor):
+        yield decoder.decompress(block, _PART_BYTES)
+        while not decoder.needs_input and not decoder.eof:
+            yield decoder.decompress(b"", _PART_BYTES)
+        return
+    yield decoder.decompress(block, _PART_BYTES)
+    while decoder.unconsumed_tail:
+        yield decoder.decompress(decoder.unconsumed_tail, _PART_BYTES)
+
+
+class _Recordings:
+    """Lines of replays by direction, DSCP and ECN field, as long as they fit into a scenario."""
+
+    def __init__(self, name: str, kind: As) -> None:
+        self.name = name
+        self.kind: As = kind
+        self.lines: dict[tuple[Way, int, int], list[str]] = {}
+        self.bytes = 0
+
+    def add(self, lines: Iterable[tuple[int, int, int, str]]) -> None:
+        for way, dscp, ecn, text in lines:
+            if text and self.bytes <= reading.LARGEST_BYTES:
+                self.lines.setdefault((_WAYS[way], dscp, ecn), []).append(text)
+                self.bytes += len(text)
+        if self.bytes <= reading.LARGEST_BYTES:
+            return
+        self.lines.clear()
+        if self.kind == "packets":
+            raise InputError(
+                f"{self.name}: the list of its packets takes more than the "
+                f"{reading.LARGEST_BYTES // 1_000_000} MB that a recording may have; cut a part "
+                "out (editcap -A, -B), or use --as transfers"
+            )
+
+    @property
+    def are_left_out(self) -> bool:
+        return self.bytes > reading.LARGEST_BYTES
+
+
+def _measurement(
+    report: dict[str, Any], name: str, recordings: _Recordings, cut: str
+) -> Measurement:
+    length_s = report["length_ns"] / 1e9
+    if length_s > _LONGEST_S:
+        raise InputError(
+            f"{name}: its packets span {length_s / 86_400:.3g} days, more than the one that can be "
+            "simulated; a clock that was set while capturing does that too: cut a part out "
+            "(editcap -A, -B)"
+        )
+    result = Measurement(report["format"], details=report)
+    flows = report["flows"]
+    tcp = [flow for flow in flows if flow["protocol"] == _TCP]
+    result.down, result.up = (_rates(report[way], length_s) for way in ("down", "up"))
+    known = [rtt for flow in tcp if (rtt := base_rtt_s(flow)) is not None]
+    if known:
+        result.base_rtt_s = statistics.median(known)
+    result.traffic = Traffic(
+        kind=recordings.kind,
+        flows=tcp,
+        recordings={key: "".join(lines) for key, lines in recordings.lines.items()},
+        length_s=length_s,
+        largest={way: max((flow[way]["largest_bytes"] for flow in flows), default=0)
+                 for way in _WAYS},
+    )  # fmt: skip
+    _tell(report, tcp, known, result)
+    _warn(report, cut, recordings, result)
+    return result
+
+
+def _rates(arrivals: Mapping[str, Any], length_s: float) -> StepCurve | None:
+    """The highest rate of a tenth of each step; where no transfer went on, the one before holds."""
+    width_s = arrivals["width_ns"] / 1e9
+    found: list[float | None] = []
+    for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):
+        bins = arrivals["bytes"][at : at + _BINS_PER_STEP]
+        is_loaded = sum(arrivals["large"][at : at + _BINS_PER_STEP]) >= _FEWEST_LARGE
+        found.append(8 * max(bins) / width_s if is_loaded else None)
+    first = next((value for value in found if value is not None), None)
+    if first is None:
+        return None
+    values: list[float] = []
+    for value in found:
+        values.append(value if value is not None else values[-1] if values else first)
+    step_s = _BINS_PER_STEP * width_s
+    times = tuple(round(step_s * index, 6) for index in range(len(values)))
+    return StepCurve(times, tuple(values), max(length_s, times[-1] + width_s))
+
+
+def _tell(
+    report: dict[str, Any], tcp: list[dict[str, Any]], known: list[float], result: Measurement
+) -> None:
+    others = len(report["flows"]) - len(tcp)
+    result.read.append(
+        f"{report['packets']} packets in {report['length_ns'] / 1e9:.6g} s: {len(tcp)} TCP "
+        f"connections and {others} other flows"
+    )
+    for way, rates in (("down", result.down), ("up", result.up)):
+        if rates:
+            result.read.append(
+                f"arrivals {_TOWARDS[way]}: up to {max(rates.values) / 1e6:.4g} Mbit/s over "
+                f"{report[way]['width_ns'] / 1e6:g} ms"
+            )
+    if known:
+        result.read.append(
+            f"base round trips of {len(known)} connections: {ms(min(known))} to {ms(max(known))}"
+        )
+    for way in _WAYS:
+        trips = [flow[way] for flow in tcp if flow[way]["round_trips"]]
+        if trips:
+            least = min(half["rtt_least_ns"] for half in trips) / 1e9
+            most = max(half["rtt_most_ns"] for half in trips) / 1e9
+            result.read.append(
+                f"from data {_TOWARDS[way]} to its acknowledgement, seen from the capture: "
+                f"{ms(least)} to {ms(most)}"
+            )
+
+
+_TOWARDS = {"down": "to the clients", "up": "from the clients"}
+
+
+def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Measurement) -> None:
+    if stop := report["stop"]:
+        result.unknown.append(
+            f"everything from byte {stop['offset']} on: {cut or stop['why']}; "
+            f"{report['packets']} packets before it were read"
+        )
+    elif cut:
+        result.unknown.append(f"the end of the file: {cut}")
+    result.unknown += [f"packets that could not be read: {text}" for text in report["unread"]]
+    if report["fragments"]:
+        result.unknown.append(
+            f"the ports of {report['fragments']} later fragments: they count as flows without ports"
+        )
+    if report["backwards"]:
+        result.unknown.append(
+            f"the order of {report['backwards']} packets: their times go back (reordercap sorts)"
+        )
+    if report["before_begin"] or report["late"]:
+        result.unknown.append(
+            f"{max(report['before_begin'], report['late'])} packets whose times lie too far back: "
+            "rates and replays leave them out"
+        )
+    if recordings.are_left_out:
+        result.unknown.append(
+            "packets other than TCP's: their recording would be too large, so they are left out"
+        )
+    tcp = [flow for flow in report["flows"] if flow["protocol"] == _TCP]
+    if missing := sum(not flow["has_syn"] for flow in tcp):
+        result.unknown.append(
+            f"the handshakes of {missing} of {len(tcp)} TCP connections: who opened them is taken "
+            "from the first packet, the segment size from the largest"
+        )
+    if single := sum(not (flow["up"]["packets"] and flow["down"]["packets"]) for flow in tcp):
+        result.unknown.append(
+            f"the other direction of {single} of {len(tcp)} TCP connections, and with it their "
+            "round trips"
+        )
+    if result.down or result.up:
+        result.unknown.append(
+            "the rate of the link itself: it carried at least what arrived; where fewer than "
+            f"{_FEWEST_LARGE} packets of 1000 B arrived in a step, the rate before holds on"
+        )

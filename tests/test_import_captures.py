@@ -1,0 +1,345 @@
+"""`sojourn import` of captures: our own read back exactly, other link types, damaged files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sojourn
+from sojourn import cli
+from sojourn.errors import InputError
+from sojourn.importing import Assumptions, Measurement, imported, read
+from sojourn.running.runs import load
+
+SCENARIO = """
+name = "line"
+duration = "6s"
+
+[links.down]
+rate = "8mbit"
+delay = "10ms"
+queue = "codel"
+
+[links.up]
+rate = "2mbit"
+delay = "10ms"
+
+[[flows]]
+name = "bulk"
+count = 2
+path = ["down"]
+reverse = ["up"]
+rtt = "40ms"
+ecn = true
+app = { kind = "bulk" }
+
+[[flows]]
+name = "short"
+count = 12
+path = ["down"]
+reverse = ["up"]
+rtt = "60ms"
+app = { kind = "transfers", every = "200ms", sizes = ["20kB", "90kB"] }
+
+[[flows]]
+name = "call"
+path = ["down"]
+rtt = "40ms"
+dscp = "ef"
+app = { kind = "cbr", rate = "87kbit", packet = "218B" }
+
+[record]
+packets = true
+flows = true
+"""
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, sojourn.Result]:
+    folder = tmp_path_factory.mktemp("captured")
+    scenario = folder / "line.toml"
+    scenario.write_text(SCENARIO)
+    sojourn.capture(scenario, folder)
+    return folder, sojourn.run(scenario, store=None)
+
+
+def details(path: Path) -> dict[str, Any]:
+    found = read(path).details
+    assert found is not None
+    return found
+
+
+GROUPS = {"10.1.0.1": "bulk", "10.1.0.2": "short", "10.1.0.3": "call"}
+
+
+def group(flow: dict[str, Any]) -> str:
+    return GROUPS[flow["client"].partition(":")[0]]
+
+
+def test_a_capture_at_a_queue_has_the_flows_packets_and_bytes_of_the_run(
+    captured: tuple[Path, sojourn.Result],
+) -> None:
+    folder, result = captured
+    rows = result.to_pandas("packets")
+    for link, ns_per_byte in (("down", 1000), ("up", 4000)):
+        at_link = rows[rows["queue"] == link]
+        # A packet has left when its last bit has been sent.
+        ends = at_link["left_ns"] + ns_per_byte * at_link["bytes"]
+        left = at_link[(at_link["fate"] == "sent") & (ends <= 6_000_000_000)]
+        for side, table in (("in", at_link), ("out", left)):
+            expected = Counter(
+                (str(name).partition(".")[0], len(one), int(one["bytes"].sum()))
+                for name, one in table.groupby("flow", observed=True)
+            )
+            found = Counter(
+                (
+                    group(flow),
+                    *(flow["up"][key] + flow["down"][key] for key in ("packets", "bytes")),
+                )
+                for flow in details(folder / f"{link}-{side}.pcapng")["flows"]
+            )
+            assert found == expected, (link, side)
+
+
+def test_a_capture_at_the_receiver_has_the_bytes_of_the_transfers(
+    captured: tuple[Path, sojourn.Result],
+) -> None:
+    folder, result = captured
+    transfers = result.to_pandas("transfers")
+    flows = details(folder / "receiver.pcapng")["flows"]
+    found = [flow["up"]["unique_bytes"] for flow in flows if group(flow) == "short"]
+    assert sorted(found) == sorted(transfers["bytes"])
+    last = result.to_pandas("flows").groupby("flow", observed=True).last()
+    bulk = sum(flow["up"]["unique_bytes"] for flow in flows if group(flow) == "bulk")
+    assert bulk >= last.loc[["bulk.1", "bulk.2"], "delivered_bytes"].sum() > 0
+
+
+def test_the_traffic_of_a_capture_runs_again(
+    captured: tuple[Path, sojourn.Result], tmp_path: Path
+) -> None:
+    folder, _ = captured
+    target = tmp_path / "again.toml"
+    source = str(folder / "sender.pcapng")
+    assert cli.main(["import", source, "--rate", "8mbit", "-o", str(target)]) == 0
+    text = target.read_text()
+    assert "handshake" not in text and "dscp = 46" in text and "ecn = true" in text
+    result = sojourn.run(target, store=None)
+    assert not result.warnings
+    sizes = sorted(result.to_pandas("transfers")["bytes"])
+    flows = details(folder / "sender.pcapng")["flows"]
+    assert sizes == sorted(flow["up"]["unique_bytes"] for flow in flows if flow["protocol"] == 6)
+
+
+def test_replayed_packets_arrive_as_they_were_captured(
+    captured: tuple[Path, sojourn.Result], tmp_path: Path
+) -> None:
+    folder, _ = captured
+    target = tmp_path / "packets.toml"
+    source = str(folder / "down-in.pcapng")
+    assert cli.main(["import", source, "--as", "packets", "-o", str(target)]) == 0
+    result = sojourn.run(target, store=None)
+    flows = details(folder / "down-in.pcapng")["flows"]
+    assert result.summary["queue/up/arrived"] == sum(flow["up"]["packets"] for flow in flows)
+    assert "open-loop" in target.read_text()
+
+
+def test_round_trips_are_those_of_the_scenario(captured: tuple[Path, sojourn.Result]) -> None:
+    folder, _ = captured
+    measured = read(folder / "sender.pcapng")
+    assert measured.base_rtt_s is not None and 0.04 <= measured.base_rtt_s < 0.4
+    one_way = read(folder / "down-in.pcapng")
+    assert one_way.base_rtt_s is None
+    assert any("the other direction of 14 of 14" in text for text in one_way.unknown)
+
+
+# Hand-made packets: 20 B of IP, 20 B of TCP, and a payload that is not captured.
+
+
+def segment(number: int, seq: int, flags: int, payload: int, back: bool = False) -> bytes:
+    ends = [bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])]
+    ports = [40_000 + number, 443]
+    if back:
+        ends.reverse()
+        ports.reverse()
+    ip = struct.pack(">BBHHHBBH", 0x45, 0x02, 40 + payload, 0, 0, 64, 6, 0) + ends[0] + ends[1]
+    return ip + struct.pack(">HHIIBBHHH", *ports, seq, 1, 0x50, flags, 1000, 0, 0)
+
+
+def pcap(
+    packets: list[tuple[int, bytes, int]],
+    link: int = 101,
+    magic: int = 0xA1B2C3D4,
+    order: str = "<",
+) -> bytes:
+    """Packets of a time in units of the magic, captured bytes, and a length on the wire."""
+    unit = 10**6 if magic == 0xA1B2C3D4 else 10**9
+    head = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 96, link)
+    records = [
+        struct.pack(order + "IIII", t // unit, t % unit, len(data), size) + data
+        for t, data, size in packets
+    ]
+    return head + b"".join(records)
+
+
+def sent(link: bytes = b"", start: int = 0, count: int = 20) -> list[tuple[int, bytes, int]]:
+    return [
+        (start + 1000 * n, link + segment(0, 1 + 1000 * n, 0x10, 1000), len(link) + 1040)
+        for n in range(count)
+    ]
+
+
+def taken(folder: Path, content: bytes) -> Measurement:
+    path = folder / "file"
+    path.write_bytes(content)
+    return read(path)
+
+
+def refused(folder: Path, content: bytes) -> str:
+    with pytest.raises(InputError) as caught:
+        taken(folder, content)
+    text = str(caught.value)
+    assert "\n" not in text and "file" in text
+    return text
+
+
+ETHERNET = bytes(12) + b"\x08\x00"
+LINKS = {
+    "raw": (101, b""),
+    "ethernet": (1, ETHERNET),
+    "vlan": (1, bytes(12) + b"\x81\x00\x00\x07\x08\x00"),
+    "pppoe": (1, bytes(12) + b"\x88\x64" + bytes(6) + b"\x00\x21"),
+    "sll": (113, bytes(14) + b"\x08\x00"),
+    "sll2": (276, b"\x08\x00" + bytes(18)),
+    "null": (0, b"\x02\x00\x00\x00"),
+    "loop": (108, b"\x00\x00\x00\x02"),
+}
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("magic", [0xA1B2C3D4, 0xA1B23C4D])
+def test_every_link_type_byte_order_and_resolution(
+    tmp_path: Path, link: str, order: str, magic: int
+) -> None:
+    number, head = LINKS[link]
+    found = taken(tmp_path, pcap(sent(head), number, magic, order)).details
+    assert found is not None
+    (flow,) = found["flows"]
+    assert flow["client"] == "10.0.0.1:40000"
+    assert flow["up"]["bytes"] == 20 * 1040 and flow["up"]["unique_bytes"] == 20_000
+    assert found["length_ns"] == 19_000 * (1000 if magic == 0xA1B2C3D4 else 1)
+
+
+def test_compressed_captures_are_read_alike(tmp_path: Path) -> None:
+    plain = pcap(sent())
+    expected = taken(tmp_path, plain).details
+    assert taken(tmp_path, gzip.compress(plain)).details == expected
+    assert (
+        taken(tmp_path, gzip.compress(plain[:99]) + gzip.compress(plain[99:])).details == expected
+    )
+    assert taken(tmp_path, bz2.compress(plain)).details == expected
+
+
+def test_a_capture_cut_off_in_a_packet_is_read_up_to_there(tmp_path: Path) -> None:
+    whole = pcap(sent())
+    record = 16 + 40
+    measured = taken(tmp_path, whole[: 24 + 10 * record + 30])
+    assert measured.details and measured.details["packets"] == 10
+    warning = f"byte {24 + 10 * record} on: the file ends within a packet"
+    assert any(warning in text for text in measured.unknown)
+    cut = taken(tmp_path, gzip.compress(whole)[:-9])
+    assert any("cut off" in text for text in cut.unknown)
+
+
+def test_damage_is_named_with_its_place_and_what_was_read(tmp_path: Path) -> None:
+    whole = bytearray(pcap(sent()))
+    at = 24 + 5 * 56
+    whole[at + 8 : at + 12] = b"\xff\xff\xff\xff"
+    measured = taken(tmp_path, bytes(whole))
+    said = " ".join(measured.unknown)
+    assert f"byte {at} on: claims a packet of 4294967295 bytes" in said
+    assert "5 packets before it were read" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (pcap([])[:10], "byte 0: the file ends within its header, of which it holds 10 bytes"),
+        (pcap([]), "is a capture without packets"),
+        (pcap(sent(), link=147), "20 of link type 147"),
+        (pcap([(0, bytes(12) + b"\x08\x06" + bytes(28), 42)], link=1), "1 not of IP, such as ARP"),
+        (pcap([(0, segment(0, 1, 16, 0)[:30], 40)]), "1 cut off before the ports"),
+        (b"\xa1\xb2\xc3\xd4\x00\x03" + bytes(18), "version 3; version 2 can be read"),
+        (b"\x0a\x0d\x0d\x0a" + bytes(30), "without its byte order"),
+        (b"\x0a\x0d\x0d\x0a\xf0\xff\xff\xff\x4d\x3c\x2b\x1a" + bytes(30), "block of 4294967280"),
+        (pcap([*sent(count=2), (10**6 * 86_400 * 3, segment(0, 1, 16, 0), 40)]), "span 3 days"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
+    assert words in refused(tmp_path, content)
+
+
+def test_times_since_1970_begin_at_zero_and_times_that_go_back_are_counted(tmp_path: Path) -> None:
+    packets = sent(start=1_600_000_000_000_000)
+    packets[3], packets[4] = packets[4], packets[3]
+    measured = taken(tmp_path, pcap(packets))
+    assert measured.details and measured.details["flows"][0]["start_ns"] == 0
+    assert any("the order of 1 packets" in text for text in measured.unknown)
+    result = imported(measured, "x", "file", Assumptions(), "x")
+    assert result.files["x-up-1.csv"] == "0.000000000,20000\n"
+
+
+def test_handshake_mss_and_ecn_are_read_from_both_directions(tmp_path: Path) -> None:
+    syn = segment(0, 100, 0xC2, 0)
+    packets = [
+        (0, syn, 40),
+        (30_000, segment(0, 900, 0x52, 0, back=True), 40),
+        (40_000, segment(0, 101, 0x10, 0), 40),
+        (41_000, segment(0, 101, 0x10, 1000), 1040),
+        # Sent again: its acknowledgement gives no round trip.
+        (50_000, segment(0, 101, 0x10, 1000), 1040),
+    ]
+    measured = taken(tmp_path, pcap(packets))
+    assert measured.details
+    (flow,) = measured.details["flows"]
+    assert flow["handshake_ns"] == 40_000_000
+    assert (flow["asked"], flow["granted"]) == (3, 1)
+    assert flow["up"]["unique_bytes"] == 1000 and flow["up"]["repeated"] == 1
+    assert flow["up"]["round_trips"] == 0
+
+
+def test_a_pause_begins_a_new_transfer_but_a_retransmission_does_not(tmp_path: Path) -> None:
+    second = 10**6
+    packets = [
+        (0, segment(0, 1, 0x10, 1000), 1040),
+        # After a timeout of a second and a half.
+        (3 * second // 2, segment(0, 1, 0x10, 1000), 1040),
+        (8 * second // 5, segment(0, 1001, 0x10, 1000), 1040),
+        (4 * second, segment(0, 2001, 0x10, 500), 540),
+    ]
+    found = taken(tmp_path, pcap(packets)).details
+    assert found
+    assert found["flows"][0]["up"]["transfers"] == [[0, 2000], [4 * 10**9, 500]]
+
+
+def test_as_is_for_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "lte.trace"
+    path.write_text("0\n5\n")
+    assert cli.main(["import", str(path), "--as", "packets"]) == 2
+    assert "is not a capture, which --as packets is for" in capsys.readouterr().err
+
+
+def test_json_has_every_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, target = tmp_path / "file.pcap", tmp_path / "file.toml"
+    path.write_bytes(pcap(sent()))
+    assert cli.main(["import", str(path), "-o", str(target), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["capture"]["flows"][0]["server"] == "10.0.0.2:443"
+    assert load(str(target), []).duration_s >= 0.02
