@@ -12,7 +12,7 @@ from typing import Any, Literal
 Way = Literal["up", "down"]
 
 _LARGEST_TRANSFER = 1_000_000_000
-"""Bytes on a line of a recording; larger transfers become groups of their own."""
+"""Bytes on a line of a recording; each larger transfer becomes a group."""
 _LARGEST_FRAME = 9_216
 """A larger packet was joined by segmentation offload, not sent."""
 _CLASSES_PER_OCTAVE = 2
@@ -120,7 +120,7 @@ def _transfers(
     if found:
         to.assumed.append(
             "what started each transfer: a transfer begins when its first byte was captured, and "
-            "a new one after a second without data; each direction is a connection of its own"
+            "a new one after a second without data; each direction is a separate connection"
         )
 
 

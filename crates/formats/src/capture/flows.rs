@@ -23,7 +23,7 @@ pub(super) struct Flow {
     pub(super) syn_ns: Option<u64>,
     syn_seq: Option<u32>,
     syn_ack_ns: Option<u64>,
-    /// Whether a SYN was seen twice: then nobody knows which one was answered.
+    /// Whether a SYN was seen twice: then which one was answered is unknown.
     is_repeated: bool,
     /// From the SYN to the client's first acknowledgement, if both SYNs were sent once.
     pub(super) handshake_ns: Option<u64>,
