@@ -52,10 +52,10 @@ def _block(language: str, how: str, text: str) -> Block:
         (_block("console", "", "$ sojourn run traffic-mix --sed 3\n"), "No such option"),
         (_block("console", "slow", "$ sojourn rnu traffic-mix\n"), "No such command"),
         (_block("console", "", "$ make all\n"), "no target all"),
-        (_block("console", "", "$ rm file\n"), "no command of ours"),
+        (_block("console", "", "$ rm file\n"), "not a command of sojourn"),
         (_block("console", "", "sojourn run traffic-mix\n"), "no line begins"),
         (_block("console", "not run:", "$ make demo\n"), "REASON"),
-        (_block("rust", "", "fn main() {}\n"), "no command of ours"),
+        (_block("rust", "", "fn main() {}\n"), "not a command of sojourn"),
     ],
 )
 def test_a_wrong_block_is_found_with_its_place(block: Block, complaint: str) -> None:

@@ -127,7 +127,7 @@ COMMANDS = {
     ),
     "validate": Entry(
         "ask", "validate",
-        "Check a scenario without running it; --json shows it with every default filled in.",
+        "Check a scenario without running it, and show what its AQMs make of their parameters.",
     ),
 }  # fmt: skip
 
