@@ -108,8 +108,8 @@ pub(super) fn waits_for_marks(
     ))
 }
 
-/// Datagrams that the sender's own access link cannot carry wait in front of it, where no AQM and no
-/// limit acts, so the links see a lower rate than the scenario states.
+/// Datagrams that the sender's access link cannot carry wait in front of it, without an AQM and
+/// without a limit, so the links see a lower rate than the scenario states.
 pub(super) fn faster_than_its_access(
     _resolved: &Resolved,
     index: usize,
@@ -124,7 +124,7 @@ pub(super) fn faster_than_its_access(
     (rate > access).then(|| {
         format!(
             "flows[{index}].app.rate: {rate} is above the access rate of `{}` ({access}), so no \
-             more than that arrives and the rest is queued before the first link; raise access_rate",
+             more than that arrives and the rest waits before the first link; raise access_rate",
             flow.name
         )
     })
