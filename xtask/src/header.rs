@@ -69,7 +69,7 @@ fn declaration(doc: &[&str], item: &[&str]) -> String {
             let result = c_type(result.trim_end_matches(';'));
             format!("typedef {result} (*{})({});\n", c_name(head), arguments(&joined))
         }
-        Some("unsafe") => function(&joined),
+        Some("unsafe" | "extern") => function(&joined),
         _ => panic!("the header has no form for `{joined}`"),
     };
     format!("\n{}{text}", comment(doc, ""))
@@ -132,7 +132,8 @@ fn arguments(item: &str) -> String {
     let end = item.rfind(')').expect("and another");
     let arguments =
         item[start..end].split(',').map(str::trim).filter(|argument| !argument.is_empty());
-    arguments.map(variable).collect::<Vec<_>>().join(", ")
+    let arguments: Vec<String> = arguments.map(variable).collect();
+    if arguments.is_empty() { "void".to_owned() } else { arguments.join(", ") }
 }
 
 /// `now_ns: u64` becomes `uint64_t now_ns`.
@@ -193,6 +194,7 @@ mod tests {
         );
         let header = text();
         assert!(header.contains("void sojourn_free(sojourn_qdisc *qdisc);"), "{header}");
+        assert!(header.contains("uint32_t sojourn_version(void);"), "{header}");
         assert!(header.contains("    sojourn_dropped_fn dropped;"), "{header}");
         assert!(header.contains("typedef double (*sojourn_uniform_fn)(void *context);"));
         assert!(header.contains("size_t sojourn_var_count(const sojourn_qdisc *qdisc);"));

@@ -43,6 +43,7 @@ int main(void) {
                            .context = &tally, .dropped = on_drop, .marked = on_mark};
     char error[200];
 
+    if (sojourn_version() != SOJOURN_VERSION) return 1;
     if (!refused("fq_codle", &setup, "did you mean `fq_codel`")) return 1;
     if (!refused("fq_codel:target=5", &setup, "5ms")) return 1;
 

@@ -11,6 +11,18 @@
 extern "C" {
 #endif
 
+/* Version of this header: major. */
+#define SOJOURN_VERSION_MAJOR 0
+
+/* Version of this header: minor. */
+#define SOJOURN_VERSION_MINOR 1
+
+/* Version of this header: patch. */
+#define SOJOURN_VERSION_PATCH 0
+
+/* Version of this header as one number: 1,000,000 * major + 1000 * minor + patch. */
+#define SOJOURN_VERSION 1000
+
 /* An instant that never comes. */
 #define SOJOURN_NEVER UINT64_MAX
 
@@ -157,6 +169,9 @@ typedef struct sojourn_setup {
 
 /* A discipline. */
 typedef struct sojourn_qdisc sojourn_qdisc;
+
+/* The version of the library, to be compared with SOJOURN_VERSION, that of the header. */
+uint32_t sojourn_version(void);
 
 /* Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Returns
    null on error; error then holds a sentence of at most error_size bytes, including its

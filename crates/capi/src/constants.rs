@@ -1,5 +1,14 @@
-//! The numbers of the interface: ECN fields, and the places and causes of drops and marks.
+//! The numbers of the interface: its version, ECN fields, and the places and causes of drops and
+//! marks.
 
+/// Version of this header: major.
+pub const VERSION_MAJOR: u32 = 0;
+/// Version of this header: minor.
+pub const VERSION_MINOR: u32 = 1;
+/// Version of this header: patch.
+pub const VERSION_PATCH: u32 = 0;
+/// Version of this header as one number: 1,000,000 * major + 1000 * minor + patch.
+pub const VERSION: u32 = 1000;
 /// An instant that never comes.
 pub const NEVER: u64 = u64::MAX;
 /// ECN field: the transport is not ECN-capable.
@@ -46,3 +55,17 @@ pub const CAUSE_BIN_OVERFLOW: u8 = 9;
 pub const CAUSE_PENALTY: u8 = 10;
 /// CHOKe: a queued packet drawn at random belonged to the same flow.
 pub const CAUSE_MATCH: u8 = 11;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_that_of_the_crate() {
+        let text = alloc::format!("{VERSION_MAJOR}.{VERSION_MINOR}.{VERSION_PATCH}");
+        assert_eq!(text, env!("CARGO_PKG_VERSION"));
+        let number = VERSION_MAJOR * 1_000_000 + VERSION_MINOR * 1000 + VERSION_PATCH;
+        assert_eq!(number, VERSION);
+        assert_eq!(crate::sojourn_version(), VERSION);
+    }
+}

@@ -127,6 +127,12 @@ pub struct Setup {
 /// A discipline.
 pub struct Qdisc(QdiscState);
 
+/// The version of the library, to be compared with `SOJOURN_VERSION`, that of the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn sojourn_version() -> u32 {
+    VERSION
+}
+
 /// Makes a discipline from its text form, such as "fq_codel:target=5ms,flows=32". Returns null on
 /// error; `error` then holds a sentence of at most `error_size` bytes, including its terminating
 /// zero.
