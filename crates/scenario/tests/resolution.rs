@@ -545,11 +545,6 @@ type Sets<'a> = &'a [(&'a str, &'a str)];
 
 #[test]
 fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
-    let cbr = |rate| {
-        ("flows[0].app", format!("{{ kind = \"cbr\", rate = \"{rate}\", packet = \"200B\" }}"))
-    };
-    let [above, at] = [cbr("100001kbit"), cbr("100mbit")];
-    let [above, at] = [&above, &at].map(|(key, app)| (*key, app.as_str()));
     const PRAGUE: (&str, &str) = ("flows[0].cc", "prague");
     let steps =
         |second| format!("{{ kind = \"schedule\", steps = [[\"0s\", \"10mbit\"], {second}] }}");
@@ -566,7 +561,6 @@ fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
             &[("flows[0].rtt", "1000ms")],
         ),
         (&[PRAGUE], "meets none: no queue on its path marks", &[PRAGUE, queue("dualpi2")]),
-        (&[above], "is above the access rate of `cbr` (100mbit)", &[at]),
         (&[PRAGUE, queue("pie")], "meets none", &[PRAGUE, queue("pie:ecn=true")]),
         (
             &[PRAGUE, ("flows[0].tcp", "newreno"), queue("fq_codel")],
@@ -618,6 +612,17 @@ fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
         assert!(warning.contains(words), "{doubtful:?}: {warning}");
         assert_eq!(only_warning(sound), "", "{sound:?}");
     }
+}
+
+#[test]
+fn a_source_faster_than_its_access_rate_is_a_warning() {
+    let warning = |rate| {
+        let app = format!("{{ kind = \"cbr\", rate = \"{rate}\", packet = \"200B\" }}");
+        only_warning(&[("flows[0].app", &app)])
+    };
+    let above = warning("100001kbit");
+    assert!(above.contains("is above the access rate of `cbr` (100mbit)"), "{above}");
+    assert_eq!(warning("100mbit"), "");
 }
 
 /// Case 05 of the public reports: CAKE's isolation by hosts that no key names.
