@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::law::{Cause, Env, Stage};
-use crate::packet::{Backlog, Ecn, Packet};
+use crate::packet::{Backlog, Ecn, Packet, TcpSegment};
 use crate::qdisc::{Qdisc, Sink};
 use crate::registry::{self, QdiscSpec};
 use crate::rng::Rng;
@@ -18,6 +18,9 @@ use crate::units::Limit;
 
 /// How many timers may fire in one idle time.
 const MOST_TIMERS: u32 = 100_000;
+
+/// The largest acknowledgement.
+const ACK_BYTES: u32 = 64;
 
 /// Probabilities that may exceed 1, with the reason.
 const UNBOUNDED: &[(&str, &str)] = &[
@@ -61,6 +64,12 @@ impl Packet for HostPacket {
     }
     fn clear_dscp(&mut self) {
         self.dscp = 0;
+    }
+    /// Small packets are acknowledgements, each of more than those before.
+    fn tcp(&self) -> Option<TcpSegment> {
+        let ack = (self.id as u32).wrapping_mul(1448);
+        let pure = TcpSegment { ack, has_ack: true, is_pure_ack: true, ..TcpSegment::default() };
+        (self.bytes <= ACK_BYTES).then_some(pure)
     }
     fn src_host(&self) -> u64 {
         self.flow % 3
