@@ -94,7 +94,7 @@ mod tests {
         packet[2..4].copy_from_slice(&(total as u16).to_be_bytes());
         packet[9] = TCP;
         packet[28..32].copy_from_slice(&7_u32.to_be_bytes());
-        packet[32] = ((20 + options.len()) / 4 << 4) as u8;
+        packet[32] = (((20 + options.len()) / 4) << 4) as u8;
         packet[33] = flags;
         packet[40..40 + options.len()].copy_from_slice(options);
         packet

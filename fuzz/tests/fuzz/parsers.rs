@@ -274,7 +274,7 @@ fn legal_capture(which: u8, link: u16) -> Vec<u8> {
     datagram.extend([1; 32]);
     datagram.extend([0, 53, 200, 0, 0, 20, 0, 0]);
     let frames = [segment, datagram].map(|ip| [head.clone(), ip].concat());
-    if which % 2 == 0 { pcap(link, &frames) } else { pcapng(link, &frames) }
+    if which.is_multiple_of(2) { pcap(link, &frames) } else { pcapng(link, &frames) }
 }
 
 fn pcap(link: u16, frames: &[Vec<u8>]) -> Vec<u8> {

@@ -278,11 +278,9 @@ fn without_effect<'t>(text: &impl Fn(&str) -> &'t str) -> Vec<String> {
 /// Words of cake without a counterpart.
 fn of_cake_alone<'t>(qdisc: &TcQdisc, text: &impl Fn(&str) -> &'t str) -> Vec<String> {
     let mut all = Vec::new();
-    for (name, off) in [("autorate-ingress", "no-autorate-ingress")] {
-        let word = text(name);
-        if !word.is_empty() && word != off {
-            all.push(format!("`{word}` of cake has no counterpart here"));
-        }
+    let word = text("autorate-ingress");
+    if !word.is_empty() && word != "no-autorate-ingress" {
+        all.push(format!("`{word}` of cake has no counterpart here"));
     }
     if let Some(mark) = qdisc.option("fwmark").filter(|it| it.text != "fwmark 0") {
         all.push(format!("`{}` of cake: no packet here has a mark", mark.text));
