@@ -18,7 +18,7 @@ from sojourn.errors import InputError
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("colour=red", ["colour", "no key", "known"]),
+        ("colour=red", ["colour", "unknown key", "known"]),
         ("links.bottleneck.rat=5mbit", ["rat", "did you mean `rate`"]),
         ("links.bottelneck.rate=5mbit", ["bottelneck", "did you mean `bottleneck`"]),
         ("links.bottleneck.rate=10", ["links.bottleneck.rate", "unit", "10mbit"]),

@@ -102,7 +102,7 @@ def test_flow_queues_over_any_law_are_explained():
     ("topic", "says"),
     [
         ("pie@linx", "did you mean `linux`"),
-        ("fq(pi)e", "no AQM, congestion control"),
+        ("fq(pi)e", "; did you mean `fq_pie`"),
         ("fq(sfq)", "itself"),
     ],
 )

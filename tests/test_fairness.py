@@ -56,7 +56,8 @@ def test_the_head_says_the_timer_of_a_kernel_to_which_updates_are_rounded() -> N
     found = sojourn.compare("dumbbell-cubic", ["pie@linux", "pie@linux:hz=1000"], 1, sets=SHORT)
     assert head(found)[1:] == [
         "pie@linux: linux, target 15ms, tupdate 15ms, kernel timer 250 Hz",
-        "pie@linux:hz=1000: linux, target 15ms, tupdate 15ms, kernel timer 1000 Hz",
+        "pie@linux:hz=1000: linux, target 15ms, tupdate 15ms, kernel timer 1000 Hz, "
+        "in use: tupdate 16ms in place of 15ms",
     ]
     report = page(found, {})
     assert "tupdate 15ms, kernel timer 250 Hz</td>" in report

@@ -102,7 +102,7 @@ def test_the_kernel_of_a_release_is_given_by_its_name(
     program = _of_release("7.2", b"uml_dir=")
     assert kernel.given(Path("7.2")) == kernel.own(program)
     assert kernel.given(program).version == "7.2.13"
-    with pytest.raises(InputError, match=r"no guest kernel of that release .*there: 7\.2"):
+    with pytest.raises(InputError, match=r"no guest kernel of that release .*built: .*7\.2"):
         kernel.given(Path("6.12"))
     other = tmp_path / "linux"
     other.write_bytes(b"uml_dir=")

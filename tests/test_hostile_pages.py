@@ -20,7 +20,7 @@ import pytest
 import sojourn
 from sojourn.comparing.comparison import Comparison
 from sojourn.describing.library import load
-from sojourn.markup import policy
+from sojourn.markup import drawing_in_html, policy
 from sojourn.running.result import Result
 from synthetic import SIM, SyntheticRun, comparison
 from test_authoring import checked
@@ -176,6 +176,14 @@ def test_the_policy_of_a_page_refuses_the_network_and_foreign_scripts(
     infected = page[:place] + foreign + page[place + len("</body>") :]
     assert "data-ran" not in dom(infected, tmp_path)
     assert 'data-ran="1"' in dom(META.sub("", infected), tmp_path)
+
+
+def test_a_drawing_may_have_any_text_but_no_active_element() -> None:
+    text = "<svg><text>&lt;img src=x onerror=alert(1)&gt;</text></svg>"
+    assert drawing_in_html(text) == text
+    for active in ("<img src=x onerror=alert(1)>", "<script>", '<a href="https://example.org">'):
+        with pytest.raises(ValueError, match="which no page may hold"):
+            drawing_in_html(f"<svg>{active}</svg>")
 
 
 def test_a_policy_names_programs_by_their_content() -> None:

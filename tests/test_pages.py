@@ -47,12 +47,32 @@ def metrics(text: str) -> set[str]:
     return set(found)
 
 
+QUIC = """
+name = "quic"
+duration = "2s"
+warmup = "0s"
+
+[links.bottleneck]
+rate = "10mbit"
+
+[[flows]]
+name = "quic"
+path = ["bottleneck"]
+rtt = "40ms"
+transport = "quic"
+app = { kind = "bulk" }
+"""
+
+
 @pytest.fixture(scope="module")
-def results():
+def results(tmp_path_factory):
+    quic = tmp_path_factory.mktemp("pages") / "quic.toml"
+    quic.write_text(QUIC)
     return [
-        sojourn.run(name, sets={"duration": "5s", "warmup": "0s", **sets})
-        for name, sets in RUNS.items()
-    ]
+        *(sojourn.run(name, sets={"duration": "5s", "warmup": "0s", **sets})
+          for name, sets in RUNS.items()),
+        sojourn.run(quic, endpoints={"quic": "quinn"}),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TABLES)

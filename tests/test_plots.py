@@ -115,7 +115,9 @@ def test_an_unknown_kind_names_the_known_ones():
 
 def test_pgf_names_the_programs_that_it_needs_and_how_to_install_one(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _program: None)
-    with pytest.raises(InputError, match=r"xelatex or pdflatex or lualatex; apt-get install .*pdf"):
+    with pytest.raises(
+        InputError, match=r"xelatex or pdflatex or lualatex is missing; apt-get install .*pdf"
+    ):
         outputs.check_format("pgf")
     monkeypatch.setitem(style.mpl.rcParams, "pgf.texsystem", "lualatex")
     with pytest.raises(InputError, match=r"lualatex is missing; apt-get install"):
@@ -133,8 +135,8 @@ def test_panels_over_time_overlap_neither_each_other_nor_their_neighbours(
         drawing.canvas.draw()
         panels = [axes for axes in drawing.axes if axes.get_visible()]
         boxes = [axes.get_tightbbox(for_layout_only=True) for axes in panels]
-        boxes = {text.get_text()[:5]: text.get_window_extent() for text in drawing.texts}
-    left, below, title = boxes["queue"], boxes["time "], boxes["Queue"]
+        texts = {text.get_text()[:5]: text.get_window_extent() for text in drawing.texts}
+    left, below, title = texts["queue"], texts["time "], texts["Queue"]
     for i, box in enumerate(boxes):
         assert left.x1 < box.x0 and below.y1 < box.y0 and box.y1 < title.y0, (i, box)
         assert box.x1 <= drawing.bbox.x1

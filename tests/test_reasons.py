@@ -127,7 +127,7 @@ def test_reasons_name_items_of_their_paper(paper: Paper) -> None:
 
 
 # Quantities without a unit: counts, ratios, probabilities, correlations.
-PLAIN = r"drops|straightness|level|overshoot|correlation|ratio|excursions|r_[rdb][do]|over_fair"
+PLAIN = r"drops|straightness|level|overshoot|correlation|ratio|excursions|r_[rdb][do]|over fair"
 
 
 @pytest.mark.parametrize("paper", PAPERS)

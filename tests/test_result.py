@@ -176,7 +176,7 @@ def test_a_table_without_rows_has_its_columns(tmp_path):
 
 
 def test_a_folder_without_manifest_is_not_a_result(tmp_path):
-    with pytest.raises(InputError, match="no manifest"):
+    with pytest.raises(InputError, match=r"lacks manifest\.json, so it is not a complete result"):
         Result.open(tmp_path)
 
 

@@ -272,7 +272,7 @@ def test_a_block_of_python_has_a_router_around_its_programs() -> None:
     assert link.value("arrived", "reverse") > 250
     assert link.value("arrived") > 20
     assert left.poll() is not None
-    with pytest.raises(TypeError, match="no argument `speed`"):
+    with pytest.raises(TypeError, match="unknown argument `speed`"):
         sojourn.router(speed="4mbit")
 
 

@@ -119,7 +119,7 @@ def test_a_shipped_study_is_legal(name):
         ([{"name": "r", "from": "1s", "to": "2s"}], {}, ["axes.r.points", "sample"]),
         ([FLOWS], {"sample": {"method": "sobol", "points": 4}}, ["sample", "values"]),
         ([FLOWS], {"sample": {"method": "sobol", "points": 5}}, ["4 or 8"]),
-        ([FLOWS], {"only": [{"rtt": "1ms"}]}, ["only", "no axis `rtt`", "flows"]),
+        ([FLOWS], {"only": [{"rtt": "1ms"}]}, ["only", "unknown axis `rtt`", "flows"]),
         ([FLOWS, RTT], {"skip": [{"rtt": ["100ms", "20ms"]}]}, ["skip", "`rtt`", "`20ms`; did"]),
         ([FLOWS], {"only": [{"flows": 3}]}, ["only", "`flows` has no value `3`", "1, 4"]),
         ([FLOWS], {"only": [{"flows": 1}], "skip": [{"flows": "< 4"}]}, ["none of 2 points"]),

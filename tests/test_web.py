@@ -135,7 +135,7 @@ def test_a_scenario_that_no_address_holds_is_refused() -> None:
 
 
 def test_an_aqm_that_the_page_does_not_have_is_refused_before_it_opens() -> None:
-    with pytest.raises(ScenarioError, match="no AQM `cuddle`"):
+    with pytest.raises(ScenarioError, match="unknown AQM `cuddle`"):
         page.fragment('name = "x"', ["codel", "cuddle"], 1)
     with pytest.raises(InputError, match=r"mine\.py:Mine: the page has the AQMs of"):
         page.fragment('name = "x"', ["mine.py:Mine", "codel"], 1)

@@ -23,6 +23,7 @@ _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _LEAVES_SCRIPT = re.compile(r"<(?=/script|script|!--)", re.IGNORECASE)
 # Comments of a drawing repeat its texts, which are paths.
 _COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
 _ACTIVE = re.compile(
     r"<(?:script|foreignObject|iframe)\b|\son\w+\s*=|href\s*=\s*\"(?!#|data:image/png;)",
     re.IGNORECASE,
@@ -62,9 +63,7 @@ def style_in_html(css: str) -> Markup:
 
 
 def drawing_in_html(svg: str) -> Markup:
-    """A drawing by matplotlib as an element of a page.
-
-    Its texts are paths, so nothing that a user wrote remains once its comments are removed.
+    """A drawing as an element of a page, with its texts escaped or, by matplotlib, as paths.
 
     Raises:
         ValueError: it has a script, an event handler, or an element that loads something.
@@ -72,8 +71,9 @@ def drawing_in_html(svg: str) -> Markup:
     from markupsafe import Markup
 
     text = _COMMENT.sub("", svg)
-    if found := _ACTIVE.search(text):
-        raise ValueError(f"a drawing has {found.group()!r}, which no page may hold")
+    for tag in _TAG.findall(text):
+        if found := _ACTIVE.search(tag):
+            raise ValueError(f"a drawing has {found.group()!r}, which no page may hold")
     return Markup(text)
 
 

@@ -114,5 +114,5 @@ test("every AQM that tc shows is one that the simulator takes", async () => {
 
 test("a damaged call and an unknown session are refused", () => {
   assert.match(call({ call: "nothing" }).error.message, /damaged/);
-  assert.match(call({ call: "finish", session: 77 }).error.message, /no session 77/);
+  assert.match(call({ call: "finish", session: 77 }).error.message, /unknown session 77/);
 });

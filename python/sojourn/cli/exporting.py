@@ -32,7 +32,7 @@ Examples:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=options.FilePath(path_type=Path),
     metavar="PATH",
     required=True,
     help="File to write; a folder for csv.",
