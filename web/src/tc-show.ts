@@ -103,6 +103,8 @@ const CAKE_WORDS: Record<string, [string, string]> = {
   diffserv8: ["diffserv", "diffserv8"],
   wash: ["wash", "true"],
   ingress: ["ingress", "true"],
+  "ack-filter": ["ack_filter", "on"],
+  "ack-filter-aggressive": ["ack_filter", "aggressive"],
 };
 const PIE_WORDS: Record<string, [string, string]> = { dq_rate_estimator: ["delay", "rate"] };
 const DUALPI2_WORDS: Record<string, [string, string]> = {
