@@ -215,16 +215,27 @@ pub fn traffic_class(packet: &[u8]) -> u8 {
     }
 }
 
-/// Sets the ECN field of a packet to CE. In IPv4 the header checksum is updated incrementally
-/// (RFC 1624 §3, equation 3); IPv6 has none. The checksums of TCP and UDP do not cover this field.
+/// Sets the ECN field of a packet to CE.
 pub fn set_ce(packet: &mut [u8]) {
+    set_traffic_class(packet, traffic_class(packet) | 3);
+}
+
+/// Sets the DSCP of a packet to 0.
+pub fn clear_dscp(packet: &mut [u8]) {
+    set_traffic_class(packet, traffic_class(packet) & 3);
+}
+
+/// Sets the traffic class. In IPv4 the header checksum is updated incrementally (RFC 1624 §3,
+/// equation 3); IPv6 has none. The checksums of TCP and UDP do not cover this field.
+fn set_traffic_class(packet: &mut [u8], class: u8) {
     if packet[0] >> 4 == 6 {
-        packet[1] |= 3 << 4;
+        packet[0] = 6 << 4 | class >> 4;
+        packet[1] = class << 4 | packet[1] & 0x0f;
         return;
     }
     let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     let old = word(packet, 0);
-    packet[1] |= 3;
+    packet[1] = class;
     let new = word(packet, 0);
     let sum = u32::from(!word(packet, 10)) + u32::from(!old) + u32::from(new);
     let sum = (sum & 0xffff) + (sum >> 16);
@@ -312,6 +323,26 @@ mod tests {
             assert_eq!(p[1] & 3, 3);
             assert_eq!(sum(&p[..20]), 0xffff, "ident {ident}");
         }
+    }
+
+    #[test]
+    fn a_cleared_dscp_leaves_ecn_and_a_valid_checksum() {
+        for (ident, ecn) in [(0_u16, 0), (0xffff, 1), (0x1234, 2), (0xfffe, 3)] {
+            let mut p = packet();
+            p[1] = 46 << 2 | ecn;
+            p[4..6].copy_from_slice(&ident.to_be_bytes());
+            p[10..12].copy_from_slice(&[0, 0]);
+            let checksum = !sum(&p[..20]);
+            p[10..12].copy_from_slice(&checksum.to_be_bytes());
+            clear_dscp(&mut p);
+            assert_eq!(p[1], ecn);
+            assert_eq!(sum(&p[..20]), 0xffff, "ident {ident}");
+        }
+        let mut six = packet6(&[], 17);
+        let flow_label = [six[1] & 0x0f, six[2], six[3]];
+        clear_dscp(&mut six);
+        assert_eq!((traffic_class(&six), six[0] >> 4), (2, 6));
+        assert_eq!([six[1] & 0x0f, six[2], six[3]], flow_label);
     }
 
     /// A UDP datagram of IPv6 with 20 bytes of payload, ECT(0), DSCP 46.

@@ -91,6 +91,11 @@ impl Packet for RawPacket {
         self.header.dscp
     }
 
+    fn clear_dscp(&mut self) {
+        header::clear_dscp(&mut self.bytes);
+        self.header.dscp = 0;
+    }
+
     fn tcp(&self) -> Option<TcpSegment> {
         tcp_header::read(&self.bytes)
     }
