@@ -840,7 +840,7 @@ MistakesEndWithASentence(SojournFact& fact)
              MakeSojournDisc({{"Aqm", "fq_codel:flows=10"}, {"EnableSetAssociativeHash", "true"}})
                  ->Initialize();
          }},
-        {"is negative; write it without a sign",
+        {"is negative; it must be 0 or more",
          [&] { MakeSojournDisc<SojournPieQueueDisc>({{"Target", "-5ms"}})->Initialize(); }},
         {"`-1hz` must",
          [&] { MakeSojournDisc<SojournPieQueueDisc>({{"A", "-1"}})->Initialize(); }},
