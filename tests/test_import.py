@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,14 @@ def test_mahimahi_lines_stay_delivery_opportunities(tmp_path: Path) -> None:
     result = imported(measured, "lte", "lte.gz", Assumptions(), "lte")
     assert result.files == {"lte.trace": "0\n5\n5\n20\n"}
     assert 'file = "lte.trace"' in result.text
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_compressed_files_in_a_row_are_one_and_zeros_are_padding(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    measured = taken(tmp_path, pack(b"0\n5\n") + pack(b"5\n20\n") + bytes(600))
+    assert measured.opportunities_ms == [0, 5, 5, 20]
 
 
 def test_columns_have_the_units_of_their_names(tmp_path: Path) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import bz2
 import json
 import statistics
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from sojourn import reading
 from sojourn.errors import InputError
+from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.measured import Measurement, StepCurve
 from sojourn.importing.traffic import Traffic, Way, base_rtt_s, ms
 
@@ -36,11 +35,11 @@ def is_capture(path: Path) -> bool:
     """Whether a file, possibly compressed, begins as a capture does."""
     start = b""
     try:
-        for block in _plain(path):
+        for block in plain(reading.blocks(path, "capture")):
             start += block
             if len(start) >= 4:
                 break
-    except (InputError, _CutError):
+    except (InputError, CutError):
         pass
     return start[:4] in _MAGIC
 
@@ -63,12 +62,12 @@ def read(path: Path, name: str, kind: As) -> Measurement:
     recordings = _Recordings(name, kind)
     cut = ""
     try:
-        for block in _plain(path):
+        for block in plain(reading.blocks(path, "capture")):
             lines, goes_on = reader.feed(block)
             recordings.add(lines)
             if not goes_on:
                 break
-    except _CutError as error:
+    except CutError as error:
         cut = str(error)
     try:
         lines, text = reader.finish()
@@ -78,54 +77,6 @@ def read(path: Path, name: str, kind: As) -> Measurement:
     recordings.add(lines)
     report = json.loads(text)
     return _measurement(report, name, recordings, cut)
-
-
-class _CutError(Exception):
-    """The compressed content is damaged or ends early."""
-
-
-def _plain(path: Path) -> Iterator[bytes]:
-    """The content without its compression, a part at a time."""
-    decoder: Any = None
-    make: Any = None
-    for block in reading.blocks(path, "capture"):
-        if make is None:
-            make = _decompressor(block)
-            decoder = make() if make else None
-        if decoder is None:
-            yield block
-            continue
-        try:
-            yield from _expanded(decoder, block)
-            # Several members may follow each other.
-            while decoder.eof and (block := decoder.unused_data):
-                decoder = make()
-                yield from _expanded(decoder, block)
-        except (zlib.error, OSError) as error:
-            raise _CutError(f"its compressed content is damaged ({error})") from None
-    if decoder is not None and not decoder.eof:
-        raise _CutError("its compressed content is cut off")
-
-
-def _decompressor(start: bytes) -> Any:
-    if start.startswith(b"\x1f\x8b"):
-        return lambda: zlib.decompressobj(wbits=31)
-    return bz2.BZ2Decompressor if start.startswith(b"BZh") else None
-
-
-_PART_BYTES = 1 << 20
-
-
-def _expanded(decoder: Any, block: bytes) -> Iterator[bytes]:
-    """What a block expands to, a part at a time: a block may hold a thousand times its size."""
-    if isinstance(decoder, bz2.BZ2Decompressor):
-        yield decoder.decompress(block, _PART_BYTES)
-        while not decoder.needs_input and not decoder.eof:
-            yield decoder.decompress(b"", _PART_BYTES)
-        return
-    yield decoder.decompress(block, _PART_BYTES)
-    while decoder.unconsumed_tail:
-        yield decoder.decompress(decoder.unconsumed_tail, _PART_BYTES)
 
 
 class _Recordings:

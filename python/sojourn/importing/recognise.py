@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import json
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 from sojourn import reading
 from sojourn.errors import InputError
 from sojourn.importing import captures, columns, flent, iperf3, irtt, netem_trace, ping
+from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.measured import Measurement
 
 FORMATS = (
@@ -40,7 +39,7 @@ def read(
         return captures.read(path, name, kind or "transfers")
     if kind:
         raise InputError(f"{name}: is not a capture, which --as {kind} is for")
-    found = _plain(reading.content(path, "measurement file"), name)
+    found = _content(path, name)
     text = reading.decoded(found.removeprefix(b"\xef\xbb\xbf"), name, "measurement file")
     if not text.strip():
         raise InputError(f"{name}: is empty")
@@ -53,29 +52,23 @@ def read(
     return columns.read(lines, name, units or {})
 
 
-def _plain(found: bytes, name: str) -> bytes:
-    """The content without its compression.
+def _content(path: Path, name: str) -> bytes:
+    """The content of a file without its compression.
 
     Raises:
-        InputError: it is damaged, or too large.
+        InputError: it cannot be read, is damaged, or too large.
     """
-    limit = reading.LARGEST_BYTES
+    limit, found = reading.LARGEST_BYTES, bytearray()
     try:
-        if found.startswith(b"\x1f\x8b"):
-            gzip = zlib.decompressobj(wbits=31)
-            plain, is_whole = gzip.decompress(found, limit + 1), gzip.eof
-        elif found.startswith(b"BZh"):
-            bzip2 = bz2.BZ2Decompressor()
-            plain, is_whole = bzip2.decompress(found, limit + 1), bzip2.eof
-        else:
-            return found
-    except (zlib.error, OSError) as error:
-        raise InputError(f"{name}: its compressed content is damaged ({error})") from None
-    if len(plain) > limit:
-        raise InputError(f"{name}: holds more than {limit // 1_000_000} MB when uncompressed")
-    if not is_whole:
-        raise InputError(f"{name}: its compressed content is cut off; copy the file again")
-    return plain
+        for part in plain([reading.content(path, "measurement file")]):
+            found += part
+            if len(found) > limit:
+                raise InputError(
+                    f"{name}: holds more than {limit // 1_000_000} MB when uncompressed"
+                )
+    except CutError as error:
+        raise InputError(f"{name}: {error}; copy the file again") from None
+    return bytes(found)
 
 
 def _documents(text: str, name: str) -> list[Any]:

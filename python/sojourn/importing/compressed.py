@@ -1,0 +1,70 @@
+"""Files that gzip or bzip2 compressed, a part at a time."""
+
+from __future__ import annotations
+
+import bz2
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+_PART_BYTES = 1 << 20
+
+
+class CutError(Exception):
+    """The compressed content is damaged or ends early."""
+
+
+def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The content of a file without its compression; one that is not compressed, as it is.
+
+    Several compressed files in a row are read one after the other, and zeros behind the last are
+    padding, as in gzip(1).
+
+    Args:
+        blocks: the bytes of the file.
+
+    Raises:
+        CutError: it is damaged, or ends early; what came before has been given.
+    """
+    decoder: Any = None
+    make: Callable[[], Any] | None = None
+    is_first = True
+    for block in blocks:
+        if is_first:
+            is_first, make = False, _decompressor(block)
+            decoder = make() if make else None
+        if make is None:
+            yield block
+            continue
+        try:
+            rest = block
+            while rest:
+                if decoder.eof:
+                    rest = rest.lstrip(b"\0")
+                    if not rest:
+                        break
+                    decoder = make()
+                yield from _expanded(decoder, rest)
+                rest = decoder.unused_data
+        except (zlib.error, OSError) as error:
+            raise CutError(f"its compressed content is damaged ({error})") from None
+    if decoder is not None and not decoder.eof:
+        raise CutError("its compressed content is cut off")
+
+
+def _decompressor(start: bytes) -> Callable[[], Any] | None:
+    if start.startswith(b"\x1f\x8b"):
+        return lambda: zlib.decompressobj(wbits=31)
+    return bz2.BZ2Decompressor if start.startswith(b"BZh") else None
+
+
+def _expanded(decoder: Any, block: bytes) -> Iterator[bytes]:
+    """What a block expands to, a part at a time: a block may hold a thousand times its size."""
+    if isinstance(decoder, bz2.BZ2Decompressor):
+        yield decoder.decompress(block, _PART_BYTES)
+        while not decoder.needs_input and not decoder.eof:
+            yield decoder.decompress(b"", _PART_BYTES)
+        return
+    yield decoder.decompress(block, _PART_BYTES)
+    while decoder.unconsumed_tail:
+        yield decoder.decompress(decoder.unconsumed_tail, _PART_BYTES)
