@@ -210,7 +210,7 @@ def _parameters(command: click.Command, path: str) -> Iterator[tuple[str, click.
         yield from _parameters(below, f"{path} {name}")
 
 
-_NAMES = {"file", "files_", "sources", "law", "store", "json_to"}
+_NAMES = {"file", "files_", "source", "sources", "law", "store", "json_to"}
 """Parameters that name a file or a folder as text, and those of `click.Path`."""
 
 

@@ -20,7 +20,7 @@ Examples:
   sojourn export rate-steps --to mahimahi -o steps.down
 """,
 )
-@click.argument("source")
+@click.argument("source", type=options.NAME)
 @click.option(
     "--to",
     "form",

@@ -38,7 +38,7 @@ Examples:
     help="Timer interrupts per second, as engine.linux.hz asks for it.",
 )  # fmt: skip
 @click.option(
-    "--source", metavar="RELEASE",
+    "--source", type=options.NAME, metavar="RELEASE",
     help="Sources of another release than 6.1, such as 6.12, or the path of their archive; "
     "--kernel RELEASE runs it.",
 )  # fmt: skip
