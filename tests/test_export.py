@@ -17,6 +17,9 @@ from sojourn.exporting import flent, mahimahi, tables
 from sojourn.importing import read
 from sojourn.running.result import Result
 
+# Shorter than one of Flent's steps.
+SHORT = {"record.flows": True, "duration": "100ms", "flows.up.start": "0s"}
+
 BOTH = """
 name = "both"
 duration = "20s"
@@ -121,6 +124,7 @@ def test_a_run_without_samples_or_with_too_many_flows_is_refused(tmp_path: Path)
     (tmp_path / "both.toml").write_text(BOTH)
     with pytest.raises(InputError, match="--record flows"):
         flent.data(sojourn.run(tmp_path / "both.toml", sets={"duration": "6s"}))
+    assert flent.data(sojourn.run(tmp_path / "both.toml", sets=SHORT))
     many = {"record.flows": True, "duration": "6s", "flows.down.count": 5}
     with pytest.raises(InputError, match="no test with 5 downloads and 1 uploads"):
         flent.data(sojourn.run(tmp_path / "both.toml", sets=many))
@@ -168,6 +172,14 @@ def test_a_mahimahi_trace_carries_the_rate_of_each_step() -> None:
         assert sent == pytest.approx(rate * 10 / 12_000, abs=1)
     with pytest.raises(InputError, match="name one of down, up"):
         mahimahi.trace(library.load("rrul", {}))
+
+
+def test_a_rate_that_changes_within_a_millisecond_counts_for_its_part() -> None:
+    steps = {"kind": "schedule", "steps": [["0s", "12mbit"], ["1500us", "0bit"], ["3s", "12mbit"]]}
+    sets = {"links.bottleneck.rate": steps, "duration": "4s", "warmup": "0s"}
+    times = mahimahi.trace(library.load("dumbbell-reno", sets)).splitlines()
+    # One packet a millisecond: one and a half before the outage, the other half after it.
+    assert times[:3] == ["1", "3001", "3002"]
 
 
 def test_a_mahimahi_trace_repeats_where_the_scenario_ends() -> None:

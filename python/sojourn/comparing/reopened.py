@@ -30,7 +30,7 @@ def reopen(cls: type[C], folder: Path, metrics: Sequence[str | OwnMetric]) -> C:
     Raises:
         InputError: the folder holds no comparison, or a run of it is missing or damaged.
     """
-    facts = _facts(folder)
+    facts = facts_of(folder)
     scenario = _core.Scenario.load(
         json.dumps(facts["document"]),
         format="json",
@@ -52,7 +52,12 @@ def reopen(cls: type[C], folder: Path, metrics: Sequence[str | OwnMetric]) -> C:
     )  # fmt: skip
 
 
-def _facts(folder: Path) -> dict[str, Any]:
+def facts_of(folder: Path) -> dict[str, Any]:
+    """The content of ``comparison.json`` in a folder.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
     file = folder / files.COMPARISON
     try:
         facts = files.unsealed(file.read_text(encoding="utf-8"))

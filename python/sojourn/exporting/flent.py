@@ -50,7 +50,8 @@ def data(result: Result) -> tuple[bytes, list[str]]:
         result: a run that recorded its flows.
 
     Raises:
-        InputError: the run has no samples of flows, or Flent has no test with such flows.
+        InputError: the run has no samples of flows, or of others than the scenario's, or Flent has
+            no test with such flows.
     """
     times, flows, left_out = _flows(result)
     name, parameters, series = _test(flows)
@@ -85,7 +86,7 @@ def _flows(result: Result) -> tuple[list[float], list[_Flow], list[str]]:
         )
     names = list(dict.fromkeys(columns["flow"]))
     instants = sorted(set(columns["t_ns"]))
-    every = max(1, round(_STEP_NS / instants[0]))
+    every = min(max(1, round(_STEP_NS / instants[0])), len(instants))
     steps = instants[every - 1 :: every]
     delivered = _by_flow(columns["flow"], columns["t_ns"], columns["delivered_bytes"])
     states = result.columns("flow_states")
@@ -93,6 +94,11 @@ def _flows(result: Result) -> tuple[list[float], list[_Flow], list[str]]:
     groups = [
         group for group in result.manifest["scenario"]["flows"] for _ in range(group["count"])
     ]
+    if len(names) != len(groups):
+        raise InputError(
+            f"the run has samples of {len(names)} flows and its scenario has {len(groups)}, as "
+            "where programs took the place of some; only flows of a scenario can be exported"
+        )
     flows, left_out = [], []
     for name, group in zip(names, groups, strict=True):
         app = group["app"]

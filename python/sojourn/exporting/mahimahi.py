@@ -37,9 +37,8 @@ def trace(scenario: _core.Scenario, link: str | None = None) -> str:
     end = round(required("duration", resolved["duration"]).size * _MS_PER_S)
     lines, sent, due = [], 0, 0.0
     for ms in range(1, end + 1):
-        while len(steps) > 1 and steps[1][0] < ms:
-            steps.pop(0)
-        due += steps[0][1] / _MS_PER_S / _OPPORTUNITY_BITS
+        due += _carried(steps, ms) / _OPPORTUNITY_BITS
+        # The sum of a steady rate is a little below or above a whole number.
         whole = int(due + 1e-9)
         lines += [str(ms)] * (whole - sent)
         sent = whole
@@ -51,6 +50,16 @@ def trace(scenario: _core.Scenario, link: str | None = None) -> str:
             f"would repeat the trace, and not at {end} ms; set duration={lines[-1]}ms"
         )
     return "\n".join(lines) + "\n"
+
+
+def _carried(steps: list[tuple[float, float]], ms: int) -> float:
+    """The bits that the link carries in the millisecond before `ms`; past steps are removed."""
+    at, bits = ms - 1.0, 0.0
+    while len(steps) > 1 and steps[1][0] <= ms:
+        bits += steps[0][1] * (steps[1][0] - at) / _MS_PER_S
+        at = steps[1][0]
+        steps.pop(0)
+    return bits + steps[0][1] * (ms - at) / _MS_PER_S
 
 
 def _steps(link: str, rate: Any) -> list[tuple[float, float]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import files
+from sojourn.comparing.reopened import facts_of
 from sojourn.errors import InputError
 from sojourn.running.result import TABLES, Result
 
@@ -46,15 +47,12 @@ def _runs(source: Path) -> Iterator[tuple[Mapping[str, Any], Result]]:
     if (source / files.MANIFEST).is_file():
         yield {}, Result.open(source)
         return
-    try:
-        facts = files.unsealed((source / files.COMPARISON).read_text("utf-8"))
-    except FileNotFoundError:
+    if not (source / files.COMPARISON).is_file():
         raise InputError(
             f"{source}: holds no result: it has neither {files.MANIFEST} nor {files.COMPARISON}; "
             "`sojourn run FILE --out DIR` and `sojourn compare` write them"
-        ) from None
-    except ValueError as error:
-        raise InputError(f"{source / files.COMPARISON}: is damaged; compare again") from error
+        )
+    facts = facts_of(source)
     for run in facts["runs"]:
         labels = {"contender": run["aqm"], "replica": run["seed"]}
         yield labels, Result.open(source / run["folder"])
