@@ -82,7 +82,7 @@ def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str)
 def test_laws_that_draw_fare_as_under_the_kernels_own(
     compiled: Path, queue: str, flows: int
 ) -> None:
-    """Facts linux-9 to linux-13."""
+    """Facts linux-9 and linux-11 to linux-13."""
     oracle = _oracle()
     oracle.SECONDS[10] = 4
     found = oracle.outcome(oracle.Case(queue, flows, 10))

@@ -194,7 +194,7 @@ def test_the_pie_of_kids_is_the_module_of_2013() -> None:
 
 @pytest.mark.parametrize("allowance", [0, 100])
 def test_a_burst_of_200_ms_loses_175_packets_whatever_the_allowance(allowance: int) -> None:
-    """Fact papers-7."""
+    """Pan et al. 2013, Figure 6: of 25 Mbit/s for 200 ms, 10 Mbit/s leave and 200 kB fit."""
     case = burst.ITEM.cases("quick")[f"burst200ms.maxburst{allowance}ms"]
     kept = extract.extract(run(case.scenario, sets=[("record.packets", "true")]), ("packets",))
     lost = np.isin(kept["packets/fate"], (extract.OVERFLOW, extract.RANDOM))

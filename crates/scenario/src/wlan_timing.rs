@@ -119,7 +119,8 @@ mod tests {
         OfdmRate::new(Rate::from_bps(megabits * 1_000_000)).unwrap()
     }
 
-    /// Fact scenario-1.
+    /// IEEE 802.11-2012 §18.4.3 and clause 19: 20 us of preamble and SIGNAL, symbols of 4 us for 22
+    /// bits and 1536 B, 6 us of signal extension.
     #[test]
     fn a_frame_of_1500_bytes_lasts_its_whole_symbols() {
         let micros = RATES_MBIT.map(|megabits| ofdm(megabits).data_frame(1500).as_nanos() / 1_000);
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(ofdm(54).data_frame(52), Span::from_micros(42));
     }
 
-    /// Fact scenario-1, for 14 B.
+    /// The same for the 14 B of an acknowledgement.
     #[test]
     fn an_acknowledgement_at_a_basic_rate_lasts_34_to_50_us() {
         let acks = [6, 12, 24].map(|megabits| {
@@ -151,7 +152,7 @@ mod tests {
         assert_eq!(OfdmRate::new(Rate::from_bps(6_000_001)), None);
     }
 
-    /// Fact scenario-3.
+    /// IEEE 802.11-2012 §9.3.7: SIFS 10 us, slots of 9 us, acknowledgement at 6 Mbit/s.
     #[test]
     fn with_short_slots_difs_is_28_us_and_eifs_88_us() {
         assert_eq!(difs(SHORT_SLOT), Span::from_micros(28));

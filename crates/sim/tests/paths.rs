@@ -168,8 +168,8 @@ fn a_device_of_1514_bytes_holds_two_frames() {
 
 #[test]
 fn a_shaper_at_the_rate_of_the_line_leaves_the_device_as_the_bottleneck() {
-    // HTB counts 1514 B and the line 1538 B (fact link-1): the line is slower, and packets that the
-    // AQM cannot see fill the device.
+    // HTB counts 1514 B per frame (Linux 6.1 `htb_charge_class`) and the line 1538 B (IEEE 802.3):
+    // the line is slower, and packets that the AQM cannot see fill the device.
     let mut below = link("b", "taildrop:limit=1000p", 0);
     below.framing_bytes = 14;
     below.mtu_bytes = 1_514;

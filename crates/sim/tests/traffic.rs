@@ -218,7 +218,8 @@ fn small_pages() -> Web {
     }
 }
 
-/// Fact traffic-4.
+/// Request and SYN cross in one round trip, SYN-ACK and data in the second, while objects fit into
+/// the initial window.
 #[test]
 fn a_page_takes_two_round_trips_for_every_object_in_a_row() {
     let app = App::Web { tcp: tcp("cubic"), web: small_pages() };

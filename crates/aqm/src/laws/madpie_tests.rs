@@ -47,7 +47,7 @@ fn dropped_of(madpie: &mut Madpie, n: usize) -> Vec<usize> {
     (0..n).filter(|_| judge(madpie, 0.999_999, Ecn::NotEct) == DETERMINISTIC).collect()
 }
 
-/// Fact aqm-101.
+/// Kuhn and Ros 2016 §II, with p held at 0.
 #[test]
 fn exactly_the_next_arrival_is_dropped_after_a_timer_above_the_bound() {
     let mut madpie = settled(&FROZEN);
@@ -57,7 +57,7 @@ fn exactly_the_next_arrival_is_dropped_after_a_timer_above_the_bound() {
     }
 }
 
-/// Fact aqm-101: ten in ten updates of 30 ms are 33.3 a second.
+/// Kuhn and Ros 2016 §II: ten in ten updates of 30 ms are 33.3 a second.
 #[test]
 fn ten_updates_above_the_bound_give_ten_deterministic_drops() {
     let mut madpie = settled(&FROZEN);
@@ -92,7 +92,7 @@ fn a_delay_of_exactly_the_bound_is_not_above_it() {
     assert_eq!(dropped_of(&mut madpie, 10), [0]);
 }
 
-/// Fact aqm-103.
+/// Kuhn and Ros 2016 §II.
 #[test]
 fn below_the_bound_it_is_pie_to_the_draw() {
     let mut madpie = settled(&[("ecn", "true")]);
@@ -260,7 +260,8 @@ fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
     (deterministic, random)
 }
 
-/// Fact aqm-101 on every base: one deterministic drop per update above the bound, none below.
+/// Kuhn and Ros 2016 §II on every base: one deterministic drop per update above the bound, none
+/// below.
 #[test]
 fn every_base_gets_one_deterministic_drop_per_update_above_the_bound() {
     for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {
@@ -272,7 +273,7 @@ fn every_base_gets_one_deterministic_drop_per_update_above_the_bound() {
     }
 }
 
-/// Fact aqm-103 on every base.
+/// Kuhn and Ros 2016 §II on every base.
 #[test]
 fn below_the_bound_every_base_is_its_pie_to_the_draw() {
     for dialect in MadpieParams::DIALECTS.iter().map(|dialect| dialect.name) {

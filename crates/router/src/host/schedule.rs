@@ -5,7 +5,7 @@ use sojourn_aqm::{Span, Time};
 use crate::plan::{Bottleneck, Command, Plan};
 
 /// Interval in nanoseconds at which the capture sockets are emptied: packets queued there cannot be
-/// merged in a receiver (fact linux-26).
+/// merged in a receiver (fact linux-38).
 const DRAIN_NS: u64 = 1_000_000;
 /// The number of progress reports in a run.
 const PROGRESS_REPORTS: u64 = 100;

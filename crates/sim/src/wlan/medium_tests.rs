@@ -126,9 +126,9 @@ fn saturated_stations_have_the_throughput_that_ns3_expects() {
 
 #[test]
 fn a_lone_station_waits_its_mean_backoff_before_every_frame() {
-    // Fact scenario-4: 393.5 us per packet, 30.495 Mbit/s of 1500 B, 29.93 of 1472 B. The model's
-    // 30.17 for n = 1 counts a slot twice (fact wlan-4). Four standard errors: 4 x 41.5 us /
-    // sqrt(254 000) are 0.08 % of a cycle.
+    // Fact scenario-4: 393.5 us per packet, 30.495 Mbit/s of 1500 B, 29.93 of 1472 B. Bianchi's
+    // model has 30.17 for n = 1, since it counts one slot per frame too many. Four standard errors:
+    // 4 x 41.5 us / sqrt(254 000) are 0.08 % of a cycle.
     let found = throughput(&cell(54, micros(28)), 1, 3);
     assert!((found / (12_000.0 / 393.5) - 1.0).abs() < 0.000_9, "{found}");
     assert!((found * 1_472.0 / 1_500.0 - 29.93).abs() < 0.03, "{found}");

@@ -39,7 +39,7 @@ fn adapts_every_half_second_from_the_start() {
     assert_eq!(ared.next_timer(), Some(ms(1000)));
 }
 
-/// Fact aqm-50.
+/// Floyd, Gummadi and Shenker 2001: plus min(0.01, max_p / 4).
 #[test]
 fn max_p_grows_by_a_hundredth_per_period_above_the_band() {
     let mut ared = with_average(25, &[]);
@@ -47,7 +47,7 @@ fn max_p_grows_by_a_hundredth_per_period_above_the_band() {
     assert_near(after(&mut ared, 39), 0.5, 1e-12);
 }
 
-/// Fact aqm-50.
+/// Floyd, Gummadi and Shenker 2001: plus min(0.01, max_p / 4), while max_p is at most 0.5.
 #[test]
 fn max_p_grows_by_a_quarter_while_it_is_small() {
     let mut ared = with_average(25, &[("max_p", "0.01")]);
@@ -57,7 +57,7 @@ fn max_p_grows_by_a_quarter_while_it_is_small() {
     assert_eq!(after(&mut ared, 10), after(&mut ared, 0), "above 0.5 it stays");
 }
 
-/// Fact aqm-50.
+/// Floyd, Gummadi and Shenker 2001: times 0.9, while max_p is at least 0.01.
 #[test]
 fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
     let mut ared = with_average(15, &[("max_p", "0.5")]);
@@ -97,7 +97,8 @@ fn first_sample(mut ared: Ared) -> f64 {
     var(&ared, "avg_queue")
 }
 
-/// Fact aqm-53: an average exactly on the edge of the band is within it.
+/// ns-2, ns-3 and Linux compare strictly, so an average exactly on the edge of the band is within
+/// it; we did not read the text of the paper.
 #[test]
 fn max_p_stays_while_the_average_is_in_the_band() {
     for packets in [18, 20, 22] {
@@ -147,7 +148,7 @@ fn linux_at(backlog: u64, max_p: &str) -> Ared {
     ared
 }
 
-/// Fact aqm-50 in the integers of Linux: their hundredth is short by less than 2^-32.
+/// Linux red.h, `red_adaptative_algo`: its integer for 0.01 is short by less than 2^-32.
 #[test]
 fn linux_adapts_by_the_same_steps() {
     let up = &mut linux_at(25_000, "0.1");

@@ -100,7 +100,7 @@ fn enter(codel: &mut CoDel, now: Time) -> f64 {
     var(codel, "count")
 }
 
-/// Fact aqm-14.
+/// draft-nichols-tsvwg-codel-01 §4.5: count - 2, within 8 intervals.
 #[test]
 fn the_draft_resumes_two_below_within_8_intervals() {
     let count_after = |pause: Span| {
@@ -114,7 +114,7 @@ fn the_draft_resumes_two_below_within_8_intervals() {
     assert_eq!(count_after(Span::from_millis(1000)), 1.0);
 }
 
-/// Fact aqm-15.
+/// Schwarzkopf et al. 2016 Listing 2, rounded down (fact aqm-18).
 #[test]
 fn act_takes_two_away_and_from_128_on_a_64th() {
     let map = [(2, 1), (3, 1), (10, 8), (100, 98), (128, 126), (129, 126), (130, 127)];

@@ -109,7 +109,7 @@ fn enter(codel: &mut CoDel, now: Time) -> f64 {
     var(codel, "count")
 }
 
-/// Fact aqm-14, and RFC 8289 §5.5.
+/// RFC 8289 §5.5: count - lastcount, within 16 intervals.
 #[test]
 fn count_resumes_where_it_worked_within_16_intervals_of_the_next_drop() {
     let count_after = |pause: Span| {

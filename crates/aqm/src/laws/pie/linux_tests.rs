@@ -27,7 +27,7 @@ fn linux_update(pie: &mut LinuxPie, delay_ms: u64) -> f64 {
     pie.drop_prob()
 }
 
-/// Fact aqm-60: ticks of 64 ns and whole gains cost less than one part in 10^6.
+/// The steps of RFC 8033 §4.2; ticks of 64 ns and integer gains cost less than one part in 10^6.
 #[test]
 fn linux_moves_like_the_rfc_where_neither_cap_nor_decay_acts() {
     let p = linux_update(&mut linux(0.0, 15_000, &[]), 30);
@@ -35,7 +35,7 @@ fn linux_moves_like_the_rfc_where_neither_cap_nor_decay_acts() {
     assert_near(linux_update(&mut linux(0.05, 30_000, &[]), 30), 0.0509375, 1e-8);
 }
 
-/// Fact aqm-61: 63/64 in place of 0.98.
+/// Linux `pie_calculate_probability`: 63/64, where RFC 8033 §4.2 has 0.98.
 #[test]
 fn linux_decays_by_a_64th() {
     assert_near(linux_update(&mut linux(0.5, 0, &[]), 0), 0.4903418, 1e-7);
@@ -50,7 +50,7 @@ fn linux_does_not_decay_while_packets_wait() {
     assert_near(pie.drop_prob(), 0.498125, 1e-8);
 }
 
-/// Fact aqm-62: cap, then a kick for more than 250 ms.
+/// Linux `pie_calculate_probability`: the step is capped, then 0.02 is added above 250 ms.
 #[test]
 fn linux_caps_a_step_and_kicks_above_250_ms() {
     assert_near(linux_update(&mut linux(0.2, 0, &[]), 1000), 0.24, 1e-12);

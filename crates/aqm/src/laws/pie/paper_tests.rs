@@ -41,7 +41,7 @@ fn the_paper_follows_its_equation_step_by_step() {
     }
 }
 
-/// Fact aqm-63.
+/// Pan et al. 2013 §III: after 0.96 s and 3.12 s.
 #[test]
 fn the_paper_takes_32_updates_to_1_percent_and_104_to_10() {
     let mut pie = paper(0.0, 0.04, &[]);

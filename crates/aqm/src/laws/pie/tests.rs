@@ -39,21 +39,21 @@ fn update(pie: &mut Pie, delay: Span) -> f64 {
     var(pie, "drop_prob")
 }
 
-/// Fact aqm-60.
+/// RFC 8033 §4.2: from 15 to 30 ms, (0.001875 + 0.01875) / 2048.
 #[test]
 fn smallest_probabilities_move_by_a_2048th_of_the_step() {
     let mut pie = started(0.0, Span::from_millis(15), &[]);
     assert_near(update(&mut pie, Span::from_millis(30)), 1.00708e-5, 5e-11);
 }
 
-/// Fact aqm-60.
+/// RFC 8033 §4.2: at a steady 30 ms, 0.05 + 0.001875 / 2.
 #[test]
 fn probabilities_of_a_few_percent_move_by_half_the_step() {
     let mut pie = started(0.05, Span::from_millis(30), &[]);
     assert_near(update(&mut pie, Span::from_millis(30)), 0.0509375, 1e-12);
 }
 
-/// Fact aqm-61.
+/// RFC 8033 §4.2: (0.5 - 0.001875) times 0.98.
 #[test]
 fn an_empty_queue_lets_the_probability_decay_after_the_step() {
     let mut pie = started(0.5, Span::ZERO, &[]);
@@ -62,7 +62,7 @@ fn an_empty_queue_lets_the_probability_decay_after_the_step() {
     assert_near(update(&mut without, Span::ZERO), 0.498125, 1e-12);
 }
 
-/// Fact aqm-62, RFC 8033 §5.5.
+/// RFC 8033 §5.5: the delay jumps to 1 s.
 #[test]
 fn from_ten_percent_on_a_step_is_at_most_two_percentage_points() {
     let after_a_jump = |p, cap| {
@@ -75,7 +75,7 @@ fn from_ten_percent_on_a_step_is_at_most_two_percentage_points() {
     assert_eq!(after_a_jump(0.2, "false"), 1.0);
 }
 
-/// Fact aqm-63.
+/// RFC 8033 §4.2: after 0.99 s and 2.43 s.
 #[test]
 fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to_10() {
     let mut pie = started(0.0, Span::from_millis(30), &[]);
@@ -84,7 +84,8 @@ fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to
     assert_eq!((first(0.01), first(0.1)), (66, 162));
 }
 
-/// Fact aqm-64; the first gap is like any other here, for the sum starts at zero.
+/// RFC 8033 §5.4: ceil(0.85/p) arrivals, then a geometric gap, at most 8.5/p in all. The first gap
+/// is like any other, because the sum starts at zero.
 #[test]
 fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
     for (p, shortest, longest, expected) in

@@ -66,7 +66,8 @@ fn quantum_and_target_follow_the_rate() {
     assert_eq!(at("100mbit").2, 1514);
 }
 
-/// Fact qdisc-11: host B has 9 bulk flows, host A one.
+/// Linux 6.1 `cake_dequeue`: host B has 9 bulk flows, whose quantum is 1514/9, rounded at random;
+/// host A has one.
 #[test]
 fn the_flows_of_a_busy_host_share_its_quantum() {
     let mut cake = cake(&[]);

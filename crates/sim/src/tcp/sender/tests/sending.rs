@@ -14,8 +14,8 @@ fn a_connection_is_busy_until_everything_is_acknowledged() {
     assert_eq!((times.busy, times.rwnd_limited), (Span::from_millis(120), Span::ZERO));
 }
 
-/// Linux `tcp_event_new_data_sent` also wakes the program for segments sent by the pacing timer, so
-/// it writes whenever 128 KiB have left (fact tcp-41).
+/// Linux `tcp_event_new_data_sent` calls `tcp_check_space` for segments sent by the pacing timer
+/// too, so the program writes whenever 128 KiB have left.
 #[test]
 fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
     let mut script = Script::start("bbr", 10, 2_000, 100);
