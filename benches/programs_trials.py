@@ -67,7 +67,7 @@ class Trial:
     """Programs of one kind.
 
     Attributes:
-        name: in the table.
+        name: its name in the table.
         needs: programs that must be installed.
         server: the command in front of the link.
         client: the command behind it.

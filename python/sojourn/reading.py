@@ -74,7 +74,7 @@ def all_of(file: BinaryIO, what: str = "file", name: str = "") -> bytes:
     Args:
         file: the file.
         what: what it should be, for messages.
-        name: of the file, if it was opened by its descriptor.
+        name: name of the file, if it was opened by its descriptor.
 
     Raises:
         InputError: it is larger.

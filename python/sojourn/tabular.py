@@ -65,7 +65,7 @@ class TabularByName:
         """A table as an Arrow table, the same as `table`.
 
         Args:
-            name: of the table; `main_table` by default.
+            name: name of the table; `main_table` by default.
 
         Raises:
             KeyError: the table does not exist.
@@ -95,8 +95,8 @@ class Columns:
     """A table that needs no library.
 
     Attributes:
-        kinds: of the values, by column.
-        values: by column; None is a value that is missing.
+        kinds: kinds of the values, by column.
+        values: keyed by column; None is a value that is missing.
     """
 
     kinds: Mapping[str, Kind]
@@ -160,7 +160,7 @@ def as_pandas(table: Any) -> Any:
     """A table as a pandas data frame.
 
     Args:
-        table: of Arrow, of the core, or `Columns`.
+        table: a table of Arrow or of the core, or `Columns`.
 
     Raises:
         ImportError: pandas is not installed.
@@ -178,7 +178,7 @@ def as_polars(table: Any) -> Any:
     """A table as a polars data frame, without a copy where types allow it.
 
     Args:
-        table: of Arrow, of the core, or `Columns`.
+        table: a table of Arrow or of the core, or `Columns`.
 
     Raises:
         ImportError: polars is not installed.

@@ -34,7 +34,7 @@ class Step:
 
     Attributes:
         what: the operation; also ``make folder``.
-        path: of the file, below the recorded folder.
+        path: path of the file, below the recorded folder.
         more: its new name, or its content at the sync.
     """
 
@@ -118,7 +118,7 @@ def left(steps: list[Step], way: str, before: dict[str, bytes]) -> dict[str, byt
 
     Args:
         steps: the operations.
-        way: of `WAYS`.
+        way: one of `WAYS`.
         before: the files that were synced before.
     """
     names: dict[str, int] = {name: -2 - place for place, name in enumerate(before)}

@@ -33,8 +33,8 @@ class Column:
 
     Attributes:
         title: its header.
-        metric: of the queue.
-        scale: to its unit there.
+        metric: metric of the queue.
+        scale: factor to the unit of the table.
         least: a difference that never matters, in that unit.
     """
 

@@ -106,8 +106,8 @@ def compiled(name: str = "dumbbell", modules: Sequence[str] = ()) -> Path:
     """A program next to this file and ns-3, recompiled when its source or ns-3 changes.
 
     Args:
-        name: of the program.
-        modules: of ns-3, in addition to those of every program.
+        name: name of the program.
+        modules: modules of ns-3, in addition to those of every program.
     """
     source, libraries = HERE / f"{name}.cc", NS3 / "lib64"
     KEPT.mkdir(parents=True, exist_ok=True)

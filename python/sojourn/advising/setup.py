@@ -26,8 +26,8 @@ class TrialMetric:
     """One metric of a trial over its seeds, in the unit of display.
 
     Attributes:
-        label: in words.
-        unit: of all numbers.
+        label: label of the axis, in words.
+        unit: unit of all numbers.
         before: mean of the set-up as it is.
         after: mean with the remedy.
         test: after minus before, paired by seed, with its 95 % interval.
@@ -47,7 +47,7 @@ class SetupFinding:
     Attributes:
         code: a stable short name, such as ``netem-limit``.
         severity: ``wrong`` or ``doubtful``.
-        line: of the text, from 1.
+        line: line of the text, from 1.
         title: what is wrong, in plain words.
         reason: why.
         evidence: the text it rests on.

@@ -27,7 +27,7 @@ class CellAgreement:
     Attributes:
         scenario: its name, and that of the link where it has several.
         metric: its name in table ``summary``, possibly after scope and name.
-        values: on the first engine and on the second, which is the reference.
+        values: the values on the first engine and on the second, which is the reference.
         noise: half of the 95 % interval of their difference over the seeds; NaN for one seed.
         error: standard error of the second value, over its seeds; NaN for one seed.
     """

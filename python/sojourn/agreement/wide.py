@@ -20,9 +20,9 @@ class CoveringDesign:
 
     Attributes:
         name: what ``--grid`` calls it.
-        title: of its page.
-        factors: by name the levels; rates in Mbit/s; mixed round trips are of half of the flows
-            each.
+        title: title of its page.
+        factors: levels keyed by name; rates in Mbit/s. With mixed round trips half of the flows
+            have each.
     """
 
     name: str

@@ -28,7 +28,7 @@ class Measured:
     """The part of one run that is kept.
 
     Attributes:
-        values: by ``scope/name/metric``, in SI units.
+        values: keyed by ``scope/name/metric``, in SI units.
         invalid: why it is not a valid experiment.
     """
 

@@ -29,7 +29,8 @@ class WorldResult:
         delay_p95_s: its 95 % quantile.
         utilisation: share of the link's capacity that was used.
         jain: Jain's index of the flows' goodputs; NaN if not computed.
-        swing: standard deviation over mean of the sampled backlog, the measure of stability.
+        swing: standard deviation divided by mean of the sampled backlog, the measure of
+            stability.
         others: further values by name, in base units.
     """
 

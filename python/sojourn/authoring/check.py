@@ -33,8 +33,8 @@ class Checked:
         target_s: its delay target; None without one.
         findings: the contract.
         aqms: the law, then the known AQMs.
-        grid: by AQM, (flows, base RTT in ms) and cell.
-        others: by AQM, name of a standard scenario and cell.
+        grid: keyed by AQM, then by (flows, base RTT in ms); the values are cells.
+        others: keyed by AQM, then by name of a standard scenario; the values are cells.
         sentences: the conclusions from the standard scenarios.
         command: the command that repeats this check.
     """

@@ -97,8 +97,8 @@ def heat_map(
 
     Args:
         checked: what is shown.
-        title: of the figure.
-        value: of a cell.
+        title: title of the figure.
+        value: value of a cell.
         colours: name of a colour map.
         most: the value of its last colour.
     """

@@ -40,8 +40,8 @@ def new(
     """Write the files of a new law.
 
     Args:
-        name: of the law: a lower-case letter, then letters, digits and underscores.
-        language: of the law.
+        name: name of the law: a lower-case letter, then letters, digits and underscores.
+        language: language of the law.
         folder: the folder; named after the law by default.
         source: a checkout of Sojourn, for a law in Rust; None for the one that this package is used
             from.
@@ -69,10 +69,10 @@ def new_endpoint(
     """Write the files of a new transport library, a small one that works.
 
     Args:
-        name: of the library, as for `new`.
+        name: name of the library, as for `new`.
         language: ``rust`` or ``c``.
-        folder: as for `new`.
-        source: as for `new`.
+        folder: see `new`.
+        source: see `new`.
 
     Returns:
         The files, the one to edit first.
@@ -95,7 +95,7 @@ def new_paper(name: str, folder: Path | None = None) -> list[Path]:
     """Write the files of a paper that `sojourn reproduce` measures and judges.
 
     Args:
-        name: of the paper: a lower-case letter, then letters, digits, ``_`` and ``-``.
+        name: name of the paper: a lower-case letter, then letters, digits, ``_`` and ``-``.
         folder: where; a folder of the paper's name by default.
 
     Returns:

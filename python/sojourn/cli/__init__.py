@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, *, ends_process: bool = False) 
     """Run the command; returns the exit code.
 
     Args:
-        arguments: of the command; those of the process by default.
+        arguments: arguments of the command; those of the process by default.
         ends_process: whether the process may end shortly after Ctrl-C instead of returning.
     """
     _open_closed_streams()

@@ -26,7 +26,7 @@ class EngineAgreement:
     """A metric of one AQM on two engines, in the metric's unit.
 
     Attributes:
-        difference: on this engine minus on the reference.
+        difference: the value on this engine minus that on the reference.
         tolerance: the largest difference that agrees.
         noise: half of the 95 % interval of the difference, seeds taken as independent; NaN with too
             few seeds for an interval.

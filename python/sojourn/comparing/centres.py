@@ -35,7 +35,7 @@ def estimate_of(row: MetricRow, values: Sequence[float]) -> Estimate:
 
     Args:
         row: the metric.
-        values: as for `estimate_about`.
+        values: see `estimate_about`.
     """
     if row.kind == "share" and row.centre == "mean" and not any(map(math.isinf, values)):
         return share_estimate(values)

@@ -62,7 +62,8 @@ class PairedDifference:
         p_adjusted: p-value after Holm's correction over the headline family; NaN outside it.
         margin: the largest difference without practical relevance, in the metric's unit.
         is_equivalent: whether the difference is within the margin (two one-sided tests).
-        correlation: of the two over the seeds, which decides how much pairing narrows the interval.
+        correlation: correlation of the two over the seeds, which decides how much pairing narrows
+            the interval.
         agreement: whether two engines agree on it; None if AQMs are compared.
     """
 
@@ -111,8 +112,8 @@ class ComparedRuns(Tabular):
         seeds: the seeds, the same for every AQM.
         results: per AQM one result per seed; None where a run failed.
         failures: one sentence per failed run.
-        references: by the name of a contender, the same AQM on the last engine, the reference;
-            empty if AQMs are compared.
+        references: keyed by the name of a contender: the same AQM on the last engine, the
+            reference; empty if AQMs are compared.
         own_metrics: custom metrics, shown after the others.
     """
 

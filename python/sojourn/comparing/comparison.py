@@ -78,8 +78,8 @@ class Comparison(ComparedRuns):
 
         Args:
             folder: the folder.
-            formats: of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX); none for the
-                report alone, whose charts do not need matplotlib.
+            formats: formats of the figures: ``svg``, ``png``, ``pdf``, ``pgf`` (needs LaTeX); none
+                for the report alone, whose charts do not need matplotlib.
             size: whether the figures are as wide as a paper's page or as its column.
             drawing: the drawers given to `compare`, for these formats and this size.
 
@@ -163,7 +163,7 @@ def compare(
         store: where earlier runs are found and new ones kept; None for neither.
         metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`; their
             differences are exploratory.
-        ccs: as for `sojourn.run`, like `apps` and `memory`; the same under every AQM.
+        ccs: see `sojourn.run`, like `apps` and `memory`; the same under every AQM.
         memory: a size such as ``32GB``; by default the free memory.
         apps: applications written in Python by the name of the flows.
         endpoints: transport libraries, as for `sojourn.run`.

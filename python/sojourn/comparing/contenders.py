@@ -22,7 +22,7 @@ class Contender:
     Attributes:
         name: the column's name: an AQM, with its engine where engines are compared.
         engine: where it ran.
-        kind: of AQM, such as ``fq(pie)``.
+        kind: kind of AQM, such as ``fq(pie)``.
         dialect: the dialect that it follows.
         target: its delay target; may be empty.
         update: name and value of its update interval; may be empty.

@@ -22,7 +22,7 @@ def t_cdf(degrees: int, t: float) -> float:
     """The probability that Student's t is at most `t`; small ones to 12 digits.
 
     Args:
-        degrees: of freedom, at least 1.
+        degrees: degrees of freedom, at least 1.
         t: any number; NaN gives NaN.
     """
     if math.isnan(t):
@@ -43,7 +43,7 @@ def t_quantile(degrees: int, probability: float) -> float:
     """The value that Student's t exceeds with probability ``1 - probability``.
 
     Args:
-        degrees: of freedom, at least 1.
+        degrees: degrees of freedom, at least 1.
         probability: between 0 and 1.
     """
     if not 0.0 < probability < 1.0:
@@ -82,7 +82,7 @@ def root(function: Callable[[float], float], low: float, high: float, *, toleran
     """Where a function changes its sign, by regula falsi in the Illinois form.
 
     Args:
-        function: of different signs at both ends.
+        function: has different signs at both ends.
         low: one end.
         high: the other end.
         tolerance: how far from the root the result may be.

@@ -99,8 +99,8 @@ def verdict(
     """``better`` and ``worse`` where one dominates, ``trade`` where each is better in one.
 
     Args:
-        delay: of queue delay p95 against the first AQM.
-        utilisation: of utilisation against it.
+        delay: difference of queue delay p95 from the first AQM.
+        utilisation: difference of utilisation from it.
         seeds: both, seed by seed.
     """
     if delay.is_equivalent and utilisation.is_equivalent:

@@ -56,7 +56,7 @@ def is_equivalent(differences: Sequence[float], margin: float) -> bool:
 
     Args:
         differences: value minus baseline, one per seed, shape ``(n_seeds,)``; NaN is left out.
-        margin: in the same unit, positive.
+        margin: margin in the same unit, positive.
     """
     if math.isnan(margin):
         return False
@@ -69,7 +69,7 @@ def is_above(differences: Sequence[float], bound: float) -> bool:
     Args:
         differences: one per seed, shape ``(n_seeds,)``; NaN is left out. False with fewer than two,
             or if one is unknown.
-        bound: in the same unit.
+        bound: bound in the same unit.
     """
     finite = [value for value in differences if not math.isnan(value)]
     n = len(finite)

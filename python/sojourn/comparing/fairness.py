@@ -125,7 +125,7 @@ def share(
     """AQMs with common settings, where they have them.
 
     Args:
-        aqms: in their text form.
+        aqms: AQMs in text form.
         settings: names and values of parameters, or ``dialect`` and its name.
         laws: custom laws that the AQMs name.
 

@@ -56,7 +56,7 @@ def remember(folder: Path, written: Iterable[str], name: str, store: Store | Non
     Args:
         folder: where.
         written: its files, without its runs.
-        name: of the comparison.
+        name: name of the comparison.
         store: what is not kept there is written again the next time.
     """
     if store is not None:
@@ -70,7 +70,7 @@ def is_whole(folder: Path, name: str, store: Store | None) -> bool:
 
     Args:
         folder: where it may have been saved.
-        name: of the comparison.
+        name: name of the comparison.
         store: where its checksums may be.
     """
     content = store.read(store.entry(name, _KIND)) if store is not None else None

@@ -41,10 +41,10 @@ class OwnMetric:
 
     Attributes:
         name: name of the function.
-        unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
+        unit: unit of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
         better: ``lower`` or ``higher``; empty if neither is better as such.
         doc: its meaning, one line.
-        function: from the result of one run to the number; NaN if the run has none.
+        function: computes the number from the result of one run; NaN if the run has none.
         kind: ``share`` for a fraction from 0 to 1, shown in percent; by default the kind of its
             unit: a time, a rate, a plain number, a count.
         centre: whether its mean or its median over seeds is shown.
@@ -91,7 +91,7 @@ def metric(
     """Turn a function from a result to a number into a metric of `compare`.
 
     Args:
-        unit: of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
+        unit: unit of the number: ``s``, ``bit/s``, ``bytes``, ``packets`` or ``1``.
         better: ``lower`` or ``higher``; empty if neither is better as such.
         doc: its meaning, one line.
         kind: ``share`` for a fraction from 0 to 1, shown in percent; by default the kind of the

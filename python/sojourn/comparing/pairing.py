@@ -19,7 +19,7 @@ def correlation(values: Sequence[float], baseline: Sequence[float]) -> float:
 
     Args:
         values: one per seed, shape ``(n_seeds,)``.
-        baseline: of the same seeds, same shape; unknown pairs are left out.
+        baseline: baseline of the same seeds, same shape; unknown pairs are left out.
 
     Returns:
         -1 to 1; NaN with fewer than three pairs, or where one does not vary.

@@ -29,7 +29,7 @@ def shaped_rate(link: dict[str, Any]) -> str:
     """The rate of an AQM that shapes below its link, with its framing; empty otherwise.
 
     Args:
-        link: of a resolved scenario.
+        link: link of a resolved scenario.
     """
     settings = link["queue"]["settings"]
     bandwidth = settings.get("bandwidth", "off")
@@ -47,7 +47,7 @@ def rates(results: Mapping[str, Iterable[Result | None]], link: str) -> dict[str
     """The shaped rate of each contender, empty if the link limits it; empty if all are equal.
 
     Args:
-        results: by contender; None where a run failed.
+        results: keyed by contender; None where a run failed.
         link: the link whose AQM shapes.
     """
     found = {}

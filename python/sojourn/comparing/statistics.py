@@ -33,7 +33,7 @@ class Estimate:
     """A mean, or a median, over replicas with its interval.
 
     Attributes:
-        mean: in the unit of the values, or the median, see `centre`; NaN without values.
+        mean: the mean, or the median (see `centre`), in the unit of the values; NaN without values.
         half_width: half of the 95 % interval; NaN with too few values: two for a mean, six for a
             median.
         n: number of values.
@@ -63,9 +63,9 @@ class PairedTest:
     """A mean, or a median, of paired differences with its interval and p-value.
 
     Attributes:
-        difference: of value minus baseline, with its unadjusted 95 % interval.
-        p_value: of the two-sided paired t test for a mean of zero, or of the sign test for a median
-            of zero; never 0, NaN with fewer than two pairs.
+        difference: value minus baseline, with its unadjusted 95 % interval.
+        p_value: p-value of the two-sided paired t test for a mean of zero, or of the sign test for
+            a median of zero; never 0, NaN with fewer than two pairs.
     """
 
     difference: Estimate
@@ -114,8 +114,9 @@ def paired(values: Sequence[float], baseline: Sequence[float], rounding: float =
 
     Args:
         values: one per seed, shape ``(n_seeds,)``.
-        baseline: of the same seeds in the same order, same shape; a pair with a NaN is left out.
-        rounding: as in `estimate`, of a difference.
+        baseline: baseline of the same seeds in the same order, same shape; a pair with a NaN is
+            left out.
+        rounding: see `estimate`; here of a difference.
 
     Raises:
         ValueError: the two are not equally long.

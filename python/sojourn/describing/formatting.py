@@ -28,7 +28,7 @@ def counted(number: float, noun: str) -> str:
 
     Args:
         number: the number; thousands are separated.
-        noun: in the singular; its plural ends in s.
+        noun: noun in the singular; its plural ends in s.
     """
     text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
     return f"{text} {noun}{'' if number == 1 else 's'}"
@@ -65,8 +65,8 @@ def decimals_for(half_width: float, value: float) -> int:
     digits. Without a half-width the value gets three digits.
 
     Args:
-        half_width: in the unit of display; NaN or zero if unknown.
-        value: in the unit of display.
+        half_width: half-width in the unit of display; NaN or zero if unknown.
+        value: value in the unit of display.
     """
     if not abs(value) > 0:
         return 0

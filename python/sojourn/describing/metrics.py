@@ -29,9 +29,9 @@ def usual_row(scope: str, name: str, unit: str, kind: MetricKind | None = None) 
     """A row with the defaults of a kind: no direction, mean, exploratory.
 
     Args:
-        scope: of the metric.
-        name: of the metric; also its label.
-        unit: in tables.
+        scope: scope of the metric.
+        name: name of the metric; also its label.
+        unit: unit in tables.
         kind: kind of number; by default that of the unit.
     """
     kind = kind or _KINDS.get(unit, "count")

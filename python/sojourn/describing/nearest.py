@@ -9,7 +9,7 @@ def meant(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """``; did you mean `codel`?``, or nothing where no known name is near.
 
     Args:
-        name: as it was written.
+        name: the name as it was written.
         known: the names that exist.
         cutoff: the least similarity, from 0 to 1; see `difflib.get_close_matches`.
     """

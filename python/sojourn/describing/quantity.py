@@ -26,8 +26,8 @@ class Quantity:
     """A number and its unit.
 
     Attributes:
-        number: in that unit.
-        unit: as written; empty for a plain number.
+        number: the number in that unit.
+        unit: the unit as written; empty for a plain number.
     """
 
     number: float

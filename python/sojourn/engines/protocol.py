@@ -24,7 +24,7 @@ class EngineOption:
     """An option that one engine has in addition to those of every run.
 
     Attributes:
-        name: on the command line ``--name``, in Python the argument ``name``.
+        name: ``--name`` on the command line, the argument ``name`` in Python.
         noun: the setting with its article: ``a kernel``.
         metavar: the placeholder for its value in help texts.
         help: its meaning in one sentence.
@@ -43,7 +43,7 @@ class Declaration:
     """What the command line shows of an engine without loading its code.
 
     Attributes:
-        name: on the command line, in Python and in manifests.
+        name: its name on the command line, in Python and in manifests.
         about: what it is, in a few words.
         options: its options in addition to those of every run.
     """

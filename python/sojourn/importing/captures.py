@@ -49,7 +49,7 @@ def read(path: Path, name: str, kind: As) -> Measurement:
 
     Args:
         path: the file, possibly compressed with gzip or bzip2.
-        name: of the file, for messages.
+        name: name of the file, for messages.
         kind: ``transfers`` simulates the data of TCP again and replays other packets; ``packets``
             replays all packets.
 

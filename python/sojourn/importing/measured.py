@@ -36,7 +36,7 @@ def curve(points: Iterable[tuple[float, float, str]], name: str, end_s: float = 
 
     Args:
         points: time in seconds, value, and the place in the file, such as ``line 12``.
-        name: of the file.
+        name: name of the file.
         end_s: when the last value ends, from the first point; by default it lasts as long as the
             median of the others.
 

@@ -48,10 +48,10 @@ def imported(
 
     Args:
         measured: the content of the file.
-        name: of the scenario.
+        name: name of the scenario.
         source: the file's name, for the head of the scenario.
         given: what the user adds.
-        stem: of the names of the files that the scenario names.
+        stem: stem of the names of the files that the scenario names.
 
     Raises:
         InputError: the measurement has no rate, and none was given.

@@ -18,7 +18,7 @@ def text_of(source: str | None, device: str | None) -> str:
 
     Args:
         source: a file, ``-`` for standard input, or None for this machine's set-up.
-        device: of this machine, without a file.
+        device: a device of this machine; only without a file.
 
     Raises:
         InputError: neither a file nor a device is given, or it cannot be read.

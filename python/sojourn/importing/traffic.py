@@ -65,7 +65,7 @@ def groups(
     Args:
         traffic: the flows.
         links: names of the links that the scenario has: ``down``, ``up``.
-        stem: of the names of recordings.
+        stem: stem of the names of recordings.
         rtt: base round-trip time of flows whose own is not known.
         is_given: whether that is the user's, and holds for all flows.
         cc: the congestion control.

@@ -18,7 +18,7 @@ def write(result: Imported, source: Path, output: Path | None, stem: str) -> lis
         result: the scenario.
         source: the measurement file, which is never replaced.
         output: the scenario's file; stdout by default.
-        stem: of the names of those files.
+        stem: stem of those files' names.
 
     Returns:
         The files written.

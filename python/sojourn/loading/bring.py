@@ -235,8 +235,8 @@ def load(file: str, name: str, source: str) -> CustomLaw:
     """A law that a plan names, loaded again by the process that carries out the plan.
 
     Args:
-        file: with its code.
-        name: of the class; a library declares its own.
+        file: the file that has its code.
+        name: name of the class; a library declares its own.
         source: its code and digest when the plan was written.
 
     Raises:

@@ -68,8 +68,8 @@ def scenario(
         aqm: ``pie`` or ``pi2``.
         tcp: number of NewReno flows.
         udp: number of UDP flows.
-        target_ms: of both AQMs.
-        udp_rate: of each UDP flow; "at 10 Mbps" is read as each.
+        target_ms: target of both AQMs, in ms.
+        udp_rate: rate of each UDP flow; we read the paper's "at 10 Mbps" as the rate of each.
     """
     common = {"path": ["bottleneck"], "rtt": "80ms", "access_rate": "10mbit", "stop": "99s"}
     own = _TCP | common

@@ -42,7 +42,7 @@ class Drawers:
     """Draws the figures of one comparison; made by `drawers`.
 
     Args:
-        formats: of the figures in files.
+        formats: formats of the figures in files.
         size: their width.
     """
 
@@ -132,7 +132,7 @@ class Begun:
     """Figures that are being drawn.
 
     Args:
-        begun: by kind, the result of a process; None if it has ended.
+        begun: keyed by kind: the result of a process; None if it has ended.
         drawings: all figures.
         results: the results to draw.
         release: called when all are drawn.
@@ -194,7 +194,7 @@ def drawers(
     """Processes that draw, for the figures of one comparison; they end with the block.
 
     Args:
-        formats: of the figures in files; see `sojourn.plots.outputs.FORMATS`.
+        formats: formats of the figures in files; see `sojourn.plots.outputs.FORMATS`.
         size: ``page`` or ``column``, their width.
         count: number of processes; by default one per core, and none with a single core, or if this
             process has imported matplotlib, perhaps with the user's settings and fonts. None on

@@ -23,7 +23,7 @@ class BoxPanel:
         groups: names along the horizontal axis, in order.
         boxes: per series, per group, five quantiles; a group without values may be left out.
         x_label: label of the groups.
-        y_label: with the unit.
+        y_label: label with the unit.
         y_lim: ends of the vertical axis; from the data if None.
         log_y: whether the vertical axis is logarithmic.
         level: a horizontal reference line.
@@ -50,9 +50,9 @@ def boxes(
     """Draw panels row by row with one legend for all.
 
     Args:
-        title: of the figure.
-        panels: at least one.
-        colours: by series.
+        title: title of the figure.
+        panels: the panels, at least one.
+        colours: keyed by series.
         columns: panels in a row.
         height_in: height of a row in inches.
     """

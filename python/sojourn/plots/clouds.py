@@ -24,7 +24,7 @@ def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, d
     Args:
         clouds: one or more points of each AQM.
         results: all AQMs, which determine the colours.
-        title: of the figure.
+        title: title of the figure.
     """
     drawing, (axes,) = style.new(3.9, title)
     colours = style.colours(results)

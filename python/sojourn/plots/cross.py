@@ -40,9 +40,9 @@ def cross(
     """Draw panels row by row with one legend for all.
 
     Args:
-        title: of the figure.
-        panels: at least one.
-        colours: by name of a cross.
+        title: title of the figure.
+        panels: the panels, at least one.
+        colours: keyed by name of a cross.
         columns: panels in a row.
         height_in: height of a row in inches.
     """

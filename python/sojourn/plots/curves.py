@@ -19,14 +19,14 @@ class Curve:
     """A line.
 
     Attributes:
-        label: in the legend; empty for none. Equal labels share an entry.
+        label: text in the legend; empty for none. Equal labels share an entry.
         x: values along the horizontal axis.
         y: the same number of values.
-        colour: of `style`.
+        colour: a colour of `style`.
         dash: a line style of matplotlib.
         marker: a marker of matplotlib; empty for none.
         steps: whether it keeps its value until the next point.
-        width: of the line in points.
+        width: width of the line in points.
     """
 
     label: str
@@ -46,8 +46,8 @@ class Panel:
     Attributes:
         title: above it.
         curves: drawn in order.
-        x_label: with the unit.
-        y_label: with the unit.
+        x_label: label with the unit.
+        y_label: label with the unit.
         x_lim: ends of the horizontal axis; from the data if None.
         y_lim: the same for the vertical axis.
         log_x: whether the horizontal axis is logarithmic.
@@ -75,8 +75,8 @@ def curves(title: str, panels: Sequence[Panel], columns: int = 2, height_in: flo
     """Draw panels row by row with one legend for all.
 
     Args:
-        title: of the figure.
-        panels: at least one.
+        title: title of the figure.
+        panels: the panels, at least one.
         columns: panels in a row.
         height_in: height of a row in inches.
     """

@@ -31,7 +31,7 @@ class Excerpt:
         summary_rows: table ``summary``.
         histograms: table ``histograms``.
         queue: the queue of `series`; None if they were left out.
-        series: of table ``states``.
+        series: series of table ``states``.
     """
 
     summary_rows: list[SummaryRow]
@@ -58,7 +58,7 @@ def excerpt(result: Result, queue: str | None) -> Excerpt:
     """Extract what figures read of a run.
 
     Args:
-        result: of the run.
+        result: result of the run.
         queue: the queue whose series are extracted; None for none.
     """
     found = states(result, queue) if queue is not None else {}

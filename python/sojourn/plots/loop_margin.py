@@ -83,11 +83,11 @@ def lines(
 
     Args:
         panels: per title, per name x and y values of shape ``(n,)``.
-        title: of the figure.
+        title: title of the figure.
         x: label with unit.
         y: label with unit.
         floor: a level to mark, such as a margin of zero.
-        limits: of the y axis.
+        limits: limits of the y axis.
         log: which axes are logarithmic: any of ``x`` and ``y``.
     """
     columns = min(2, len(panels))
@@ -137,8 +137,8 @@ def surface(
         panels: per reading, degrees of shape ``(len(x), len(y))``.
         x: positive, increasing.
         y: positive, increasing.
-        title: of the figure.
-        labels: of x, y and colour, with units.
+        title: title of the figure.
+        labels: labels of x, y and colour, with units.
         marked: a pair to mark.
         at_mark: the phase margin there, per reading.
     """

@@ -47,7 +47,7 @@ def placed(
         dots: the points of each, shape ``(n, 2)``.
         halves: half of the width of each name.
         line: the height of a line.
-        area: of the axes.
+        area: area of the axes.
     """
     taken = np.vstack([[x, y, 0.0, line / 4] for cloud in dots.values() for x, y in cloud])
     for name in sorted(dots, key=lambda name: float(np.median(dots[name][:, 0]))):

@@ -18,10 +18,10 @@ class Share:
     """One mark.
 
     Attributes:
-        label: in the legend.
+        label: text in the legend.
         proportion: 0 to 1, the vertical position.
         delay_ms: 5th, 50th and 95th percentile, the horizontal extent.
-        colour: of `style`.
+        colour: a colour of `style`.
         marker: a marker of matplotlib.
     """
 
@@ -37,8 +37,8 @@ def shares(title: str, marks: Sequence[Share]) -> Figure:
     """Draw all marks on one pair of axes.
 
     Args:
-        title: of the figure.
-        marks: in the order of the legend.
+        title: title of the figure.
+        marks: shares in the order of the legend.
     """
     drawing, (axes,) = style.panels(title, 1, 1, 3.4)
     for mark, place in zip(marks, spread([mark.proportion for mark in marks]), strict=True):

@@ -21,7 +21,7 @@ def step_response(panels: Mapping[str, tuple[Sequence[str], Response]], title: s
 
     Args:
         panels: per step, names of the points and their responses, on a grid of one axis.
-        title: of the figure.
+        title: title of the figure.
     """
     size = (style.WIDTH_IN, 0.9 + 2.0 * len(panels))
     drawing = Figure(figsize=size, layout="constrained")

@@ -158,10 +158,10 @@ def lay_out_grid(drawing: Figure, axes: Sequence[Axes], rows: int, columns: int)
     would take half of the time of such a figure.
 
     Args:
-        drawing: with a title above, and axis labels at its edges.
+        drawing: a figure with a title above and axis labels at its edges.
         axes: row by row.
-        rows: of panels.
-        columns: of panels.
+        rows: rows of panels.
+        columns: columns of panels.
     """
     first, (width, height) = axes[0], 72.0 * drawing.get_size_inches()
     letter, gap = _points(mpl.rcParams["ytick.labelsize"]), _points(mpl.rcParams["font.size"])
@@ -228,9 +228,9 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
     """A figure with a title and axes, row by row, each with its own scales.
 
     Args:
-        title: of the figure.
-        rows: of axes.
-        columns: of axes.
+        title: title of the figure.
+        rows: rows of axes.
+        columns: columns of axes.
         height_in: height of a row in inches, without title and legend.
     """
     drawing = Figure(figsize=(_width_in.get(), height_in * rows + 0.7), layout="constrained")

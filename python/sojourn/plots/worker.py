@@ -21,7 +21,7 @@ def main(descriptors: list[int]) -> None:
     """Prepare, then serve each connection in a separate process.
 
     Args:
-        descriptors: of the connections.
+        descriptors: descriptors of the connections.
     """
     try:
         _get_ready()

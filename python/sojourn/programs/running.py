@@ -27,7 +27,7 @@ def engine(
     """The engine ``linux`` with programs, as an argument of `sojourn.compare` and the like.
 
     Args:
-        commands: as for `run_programs`.
+        commands: see `run_programs`.
         kernel: the guest kernel of another release, or a path.
         **choices: ``group``, ``folders``, ``see``, ``environment``, as for `run_programs`, and
             ``may_be_stopped``, whether the end of the run may stop commands behind the link.
@@ -62,18 +62,18 @@ def run_programs(
     scenario's duration. A command that fails makes it invalid.
 
     Args:
-        scenario: as for `sojourn.run`. One of its groups of flows gives the path of the programs,
-            and does not run itself.
-        commands: by host, such as ``server`` or ``client-2``, or by host and start (``client@2s``),
-            a command of the shell, or several.
+        scenario: see `sojourn.run`. One of its groups of flows gives the path of the programs, and
+            does not run itself.
+        commands: keyed by host, such as ``server`` or ``client-2``, or by host and start
+            (``client@2s``), a command of the shell, or several.
         group: that group; by default the one named ``programs``, or the only one.
-        folders: by host, the folder in which its programs start, which they can only read. By
+        folders: keyed by host: the folder in which its programs start, which they can only read. By
             default it is a private one that is empty.
         see: folders and files of the machine that they may read, in addition to the system's.
         environment: variables of their environment.
         until: a time such as ``60s`` at which commands that have not ended are stopped.
-        sets: as for `sojourn.run`.
-        aqms: as for `sojourn.run`.
+        sets: see `sojourn.run`.
+        aqms: see `sojourn.run`.
         link: the link that gets it; by default that from servers to clients.
         kernel: the guest kernel of another release, or a path.
         out: folder for the result and the programs' output.
@@ -104,8 +104,8 @@ def with_bottleneck(
     """A scenario whose bottleneck is our router, which runs every AQM, unless it names another one.
 
     Args:
-        scenario: as for `sojourn.run`.
-        sets: as for `sojourn.run`.
+        scenario: see `sojourn.run`.
+        sets: see `sojourn.run`.
         until: a time such as ``60s`` that replaces its duration.
     """
     given = set_pairs(sets or {}) + ([("duration", f'"{until}"')] if until else [])

@@ -49,10 +49,10 @@ class Programs:
     """The programs of a run.
 
     Attributes:
-        commands: in the given order.
+        commands: commands in the given order.
         group: the group of flows that they replace; None for the one named ``programs``, or the
             only one.
-        folders: by host, the folder in which its programs start; a private one by default.
+        folders: keyed by host: the folder in which its programs start; a private one by default.
         see: folders and files of the machine that programs may read, in addition to the system's.
         environment: variables of their environment.
         may_be_stopped: whether the end of the run may stop commands behind the link.
@@ -145,10 +145,10 @@ def gather(
     """The programs that a user asks for.
 
     Args:
-        commands: by host, such as ``server`` or ``client-2``, or by host and start (``client@2s``),
-            a command of the shell, or several.
+        commands: keyed by host, such as ``server`` or ``client-2``, or by host and start
+            (``client@2s``), a command of the shell, or several.
         group: the group of flows that they replace.
-        folders: by host, the folder in which its programs start, which they can only read.
+        folders: keyed by host: the folder in which its programs start, which they can only read.
         see: folders and files of the machine that they may read, in addition to the system's.
         environment: variables of their environment.
         may_be_stopped: whether the end of the run may stop commands behind the link.

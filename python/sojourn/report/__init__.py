@@ -73,7 +73,7 @@ def save(
     Args:
         comparison: the comparison.
         folder: the folder.
-        formats: of the figures; see `sojourn.plots.outputs.FORMATS`. The report has its own
+        formats: formats of the figures; see `sojourn.plots.outputs.FORMATS`. The report has its own
             charts; without formats nothing is drawn in addition.
         size: ``page`` or ``column``, the width of the figures.
         drawing: made for these formats and this size; by default it is started now.

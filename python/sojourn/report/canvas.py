@@ -108,7 +108,7 @@ class Canvas:
     """An SVG drawing.
 
     Args:
-        width: in pixels of a page at its usual size.
+        width: width in pixels of a page at its usual size.
         height: the same.
         title: written above, and read by screen readers.
     """

@@ -27,7 +27,7 @@ class Change:
 
     Attributes:
         sets: dotted keys with values, as for `sojourn.run`.
-        aqms: as for `sojourn.compare`; each is a variant.
+        aqms: see `sojourn.compare`; each is a variant.
         link: the link that gets the AQM; by default the only one, or ``bottleneck``.
         cases: a pattern for the keys of the cases that change; the others stay as the paper has
             them.

@@ -14,7 +14,7 @@ class CaseRun:
     """One case under one seed.
 
     Attributes:
-        label: for people: ``madpie F2 rtt100.pie, seed 3``.
+        label: a label for people, such as ``madpie F2 rtt100.pie, seed 3``.
         scenario: resolved.
         keep: names of the kept results.
         path: its file in the store.

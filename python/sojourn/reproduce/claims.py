@@ -184,7 +184,7 @@ def explained(claims: Sequence[Claim], differs: Mapping[str, str]) -> tuple[Clai
     """The claims, with reasons for those that do not hold.
 
     Args:
-        claims: of a paper.
+        claims: claims of a paper.
         differs: reasons by the end of the claim's name, such as ``F2-6``.
 
     Raises:

@@ -67,8 +67,8 @@ def load_edited(
     """Read a scenario and change it.
 
     Args:
-        scenario: of a case.
-        edits: in order; a later one wins.
+        scenario: scenario of a case.
+        edits: edits in order; a later one wins.
         sets: further keys, after those of the edits.
 
     Raises:
@@ -102,8 +102,8 @@ def with_parameter(aqm: str, name: str, value: str) -> str:
 
     Args:
         aqm: such as ``fq(pie@ns2):target=20ms``.
-        name: of the parameter, or ``dialect``.
-        value: in TOML; plain words need no quotes.
+        name: name of the parameter, or ``dialect``.
+        value: value in TOML; plain words need no quotes.
     """
     found = _HEAD.match(aqm)
     assert found is not None, "a queue that was read has this form"

@@ -38,7 +38,7 @@ def export(
     """Write each case of items as ``PAPER/ITEM/CASE.toml``; `sojourn.run` gives the same digests.
 
     Args:
-        names: as for `sojourn.reproduce.reproduce`, like the arguments that follow `folder`.
+        names: see `sojourn.reproduce.reproduce`, like the arguments that follow `folder`.
         folder: where; files of the same name are replaced.
         profile: quick or full.
         engine: one engine.

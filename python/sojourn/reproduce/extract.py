@@ -30,7 +30,7 @@ def extract(result: Result, keep: tuple[str, ...]) -> Arrays:
     """The summary of a run and the extracts that an item needs.
 
     Args:
-        result: of one run.
+        result: result of one run.
         keep: names in `EXTRACTORS`.
 
     Returns:

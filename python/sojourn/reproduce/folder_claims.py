@@ -48,8 +48,8 @@ def read(name: str, reader: Reader, scopes: Scopes) -> ReadClaim:
     """One ``[[claims]]``.
 
     Args:
-        name: of the claim, such as ``mypaper-F1-2``.
-        reader: of its table.
+        name: name of the claim, such as ``mypaper-F1-2``.
+        reader: reader of its table.
         scopes: what the cases of its item have.
 
     Raises:

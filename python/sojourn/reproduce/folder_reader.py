@@ -18,9 +18,9 @@ class Reader:
     """One table of the file.
 
     Attributes:
-        file: as the user named it.
-        text: of the whole file.
-        place: of the table.
+        file: the file as the user named it.
+        text: the text of the whole file.
+        place: place of the table.
         table: its keys.
     """
 

@@ -134,8 +134,8 @@ def drawing(item: str, title: str, links: Mapping[str, str]) -> Callable[..., di
 
     Args:
         item: its number, the name of the figure.
-        title: of the figure.
-        links: by the key of a case, the link that it is about.
+        title: title of the figure.
+        links: keyed by the key of a case: the link that it is about.
     """
 
     def figures(pools: Pools, _values: Values) -> dict[str, Figure]:

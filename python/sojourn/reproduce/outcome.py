@@ -161,7 +161,7 @@ class Reproduction(Tabular):
     Attributes:
         profile: quick or full.
         engine: the engine of the runs.
-        papers: in the requested order.
+        papers: papers in the requested order.
         tally: runs made and found.
         damaged: sentences about entries of the store whose runs were repeated.
         store: the store of the runs.
@@ -227,7 +227,7 @@ def reproduce(
         executor: workers as for `sojourn.study.run_study`, which must see the store; by default
             threads of this process.
         sets: dotted keys with values that a variant of every item changes.
-        aqms: as for `sojourn.compare`; for each a variant of every item has it in place of the
+        aqms: see `sojourn.compare`; for each a variant of every item has it in place of the
             paper's. Variants are measured as well and enter no score.
         link: the link that gets these AQMs; by default the only one, or ``bottleneck``.
         cases: a pattern such as ``*.pie`` for the cases that `sets` and `aqms` change.

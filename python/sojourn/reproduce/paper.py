@@ -61,7 +61,7 @@ class Cell:
     """A measured value in a table, next to the published one, if any.
 
     Attributes:
-        key: of the item's values.
+        key: key of the item's values.
         form: format of both, as in Python.
     """
 
@@ -140,12 +140,13 @@ class Part:
 
     Attributes:
         label: a sentence or a predicate.
-        measure: from an item's values to a number; of an order it is a margin, positive if the
+        measure: computes a number from an item's values; for an order a margin, positive if the
             relation holds.
         published: what the paper prints; None for an order.
-        unit: of both; ``%`` is a share of a whole, ``% less`` and ``% more`` are changes.
-        key: of the item's values, if the number is one of them.
-        sides: of a relation, in its order.
+        unit: unit of both numbers; ``%`` is a share of a whole, ``% less`` and ``% more`` are
+            changes.
+        key: key of the item's values, if the number is one of them.
+        sides: the two sides of a relation, in its order.
     """
 
     label: str
@@ -220,7 +221,7 @@ class ItemVariant:
     Attributes:
         key: first part of the keys of its cases and values, such as ``tc_weight``.
         what: the difference, as a phrase.
-        change: from the scenario of a case to that of the variant.
+        change: makes the variant's scenario from that of a case.
         edit: what else is changed, for a variant that a reader asks for; None for a paper's own.
         cases: a pattern for the keys of the cases that `edit` changes; the others stay.
     """
@@ -249,13 +250,13 @@ class Item:
         cases: the scenarios by key, for a profile; keys become parts of the measured keys.
         seeds: number of seeds of each case.
         published_runs: number of runs of each case in the paper, as text; empty if unstated.
-        measure: from pooled replicas to values.
-        figures: from pooled replicas and values to figures by name.
-        tables: from values to tables.
-        note: for readers: our choices, differences and their reasons.
+        measure: computes values from pooled replicas.
+        figures: makes figures, keyed by name, from pooled replicas and values.
+        tables: makes tables from values.
+        note: a note for readers: our choices, differences and their reasons.
         missing: why it is not covered; empty if it is.
         variants: other readings, also measured; claims judge the first.
-        engine_scenario: from a case's scenario to the engine's.
+        engine_scenario: makes the engine's scenario from that of a case.
     """
 
     id: str
@@ -326,7 +327,7 @@ class Mark:
         x: position on the horizontal axis; None if the published value is that position.
         y: the same for the vertical axis.
         level: instead of both, ``y`` for a line at the published height, ``x`` for an upright one.
-        scale: from the unit of the claim to that of the axis.
+        scale: factor from the unit of the claim to that of the axis.
         offset: added to it.
     """
 
@@ -351,13 +352,14 @@ class Paper:
 
     Attributes:
         key: short name, as in ``sojourn reproduce pie``.
-        title: of the paper.
+        title: title of the paper.
         source: authors, place, year.
         about: the paper's experiments, in two sentences.
-        items: in the paper's order.
-        claims: in the order of the items.
+        items: items in the paper's order.
+        claims: claims in the order of the items.
         testbed: the part that was measured on a Linux testbed, if any.
-        paragraphs: by title, texts that several reasons refer to (`sojourn.reproduce.reasons`).
+        paragraphs: keyed by title: texts that several reasons refer to
+            (`sojourn.reproduce.reasons`).
         marks: where published values belong in the figures.
     """
 

@@ -39,7 +39,7 @@ def draw(figure: Figure, name: str, paper: Paper) -> None:
 
     Args:
         figure: drawn; changed in place.
-        name: of the figure, such as ``F10``.
+        name: name of the figure, such as ``F10``.
         paper: its claims and marks.
 
     Raises:

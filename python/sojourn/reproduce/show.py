@@ -118,8 +118,8 @@ class Score:
 
     Attributes:
         label: the group and the verdicts that count.
-        good: by the rule.
-        first: by the first rule.
+        good: number of claims that agree by the rule.
+        first: the same number by the first rule.
         of: number of covered claims.
     """
 

@@ -79,7 +79,7 @@ def spread(
     """Execute runs on workers; each is in the store afterwards.
 
     Args:
-        runs: of the simulator; every path once.
+        runs: runs of the simulator, each path once.
         store: where they are kept.
         workers: execute them; ended here.
         progress: receives how far the runs are.

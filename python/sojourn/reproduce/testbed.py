@@ -13,9 +13,9 @@ class Testbed:
     Attributes:
         items: those that run on the kernel.
         note: how today's kernel differs from the paper's, and which settings it lacks.
-        notes: by item, the note for readers instead of the simulator's.
-        missing: by item, why it does not run; the others were not measured on a testbed.
-        differs: by claim, such as ``F2-6``, why it does not hold on the kernel.
+        notes: keyed by item: the note for readers instead of the simulator's.
+        missing: keyed by item: why it does not run; the others were not measured on a testbed.
+        differs: keyed by claim, such as ``F2-6``: why it does not hold on the kernel.
         paragraphs: texts that several of these reasons refer to.
         same: variants that are left out, as they differ in nothing that the kernel can be given.
     """

@@ -18,8 +18,8 @@ def line_of(text: str, place: Place) -> int:
     """The line of a key, or of the nearest table around it, from 1.
 
     Args:
-        text: of a file that is legal TOML.
-        place: of the key. Keys of inline tables have the line of the whole.
+        text: text of a file that is legal TOML.
+        place: place of the key. Keys of inline tables have the line of the whole.
     """
     lines = _lines(text)
     while place and place not in lines:

@@ -56,10 +56,10 @@ class JudgedPart:
 
     Attributes:
         part: the claimed part.
-        value: of all seeds pooled; of an order the mean margin over the seeds.
+        value: the value of all seeds pooled; for an order the mean margin over the seeds.
         spread: mean and 95 % interval over the seeds.
-        verdict: by the rule of this module.
-        sides: of an order, the values of both sides, means over the seeds.
+        verdict: the verdict by the rule of this module.
+        sides: the values of both sides of an order, means over the seeds.
     """
 
     part: Part
@@ -76,8 +76,8 @@ class JudgedClaim:
     Attributes:
         claim: the claim.
         parts: each with its value.
-        verdict: by the rule of this module.
-        first_verdict: by the first rule, for comparison.
+        verdict: the verdict by the rule of this module.
+        first_verdict: the verdict by the first rule, for comparison.
     """
 
     claim: Claim

@@ -77,7 +77,7 @@ def bounded(allowed: str | None = None) -> _core.Cancel:
     """A switch whose runs raise `MemoryError` where they take more memory than `check` assumes.
 
     Args:
-        allowed: as for `check`.
+        allowed: see `check`.
     """
     limit = _size(allowed) - PROGRAM_BYTES if allowed is not None else _free_bytes()
     return _core.Cancel(None if limit is None else max(0, int(limit)))

@@ -140,10 +140,10 @@ def run_each(
     Args:
         tasks: what to run.
         work: called in the run's thread with the task's index and its result.
-        jobs: as for `run_all`.
-        progress: as for `run_all`.
-        store: as for `run_all`.
-        memory: as for `run_all`.
+        jobs: see `run_all`.
+        progress: see `run_all`.
+        store: see `run_all`.
+        memory: see `run_all`.
 
     Returns:
         In the order of the tasks, what `work` returned; or a sentence about a failure.

@@ -125,8 +125,8 @@ class Result(TabularByName):
         """One of the tables in `TABLES` as lists, by column; needs no Arrow library.
 
         Args:
-            name: of the table.
-            first: from which row on.
+            name: name of the table.
+            first: the first row.
             count: how many rows at most.
 
         Raises:

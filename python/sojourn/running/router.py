@@ -54,8 +54,8 @@ class Options:
     """The options of a run of the router.
 
     Attributes:
-        forward: from the near to the far end; with a scenario, its `aqm` alone.
-        reverse: from the far to the near end, likewise.
+        forward: the direction from the near to the far end; with a scenario, its `aqm` alone.
+        reverse: the direction from the far to the near end, likewise.
         scenario: the scenario whose links the router has.
         link: its link from near to far; where the flows leave no choice by default.
         reverse_link: its link from far to near; by default the one that flows of `link` take in
@@ -70,7 +70,7 @@ class Options:
         far_command: the same for the far end.
         packets: whether every packet is recorded.
         signals: whether every drop and mark is recorded, with the AQM's state before it.
-        seed: of all random numbers; that of the scenario by default, or 1.
+        seed: seed of all random numbers; that of the scenario by default, or 1.
     """
 
     forward: Direction = field(default_factory=Direction)
@@ -101,7 +101,7 @@ def both_ways(
     """What packets meet from near to far and back: the same, unless the way back has its own.
 
     Args:
-        rate: of both ways.
+        rate: rate of both directions.
         up: that from near to far, in place of `rate`.
         down: that from far to near, in place of `rate`.
         given: the other values of `Direction` for both ways, and ``reverse_aqm`` and so on for the
@@ -183,9 +183,9 @@ def warnings(
     """Warnings about a run: most bytes took the direction without a rate, hence without a queue.
 
     Args:
-        options: of the run.
+        options: options of the run.
         passed_bytes: bytes that passed, forward and reverse.
-        paths: of the plan, forward and reverse, for a scenario.
+        paths: paths of the plan, forward and reverse, for a scenario.
     """
     if options.scenario is None:
         has_queue = [way.rate is not None for way in (options.forward, options.reverse)]
@@ -215,7 +215,7 @@ def started(
     """A router in a group of processes that ends with this block.
 
     Args:
-        plan: of `planned`.
+        plan: the result of `planned`.
         out: folder for the results.
         prefix: what the command of the router begins with.
 

@@ -38,7 +38,7 @@ class LinkEnd:
     """One end of a link.
 
     Attributes:
-        address: of its interface.
+        address: address of its interface.
         ipv6_address: the same for IPv6; None if this machine has none, or the MTU is below 1280 B.
         pid: a process in its network namespace.
         programs: those that were started there.
@@ -54,7 +54,7 @@ class LinkEnd:
 
         Args:
             command: the program and its arguments.
-            more: as for `subprocess.Popen`.
+            more: see `subprocess.Popen`.
         """
         user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
         enter = ["nsenter", *user, "--net", f"--target={self.pid}", "--"]
@@ -202,9 +202,9 @@ def router(
     Args:
         scenario: a scenario whose links it has, in place of rates, delays and limits.
         sets: dotted keys with values that override the scenario.
-        rate: of both ways; without one nothing waits.
-        up: from near to far, in place of `rate`.
-        down: from far to near, in place of `rate`.
+        rate: rate of both directions; without a rate packets are only delayed.
+        up: rate from near to far, in place of `rate`.
+        down: rate from far to near, in place of `rate`.
         out: folder for the result tables.
         **given: ``aqm``, ``delay``, ``limit`` and ``framing`` of both ways; the same with
             ``reverse_`` for the way back alone; ``link``, ``reverse_link``, ``near``, ``far``,

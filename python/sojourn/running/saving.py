@@ -29,7 +29,7 @@ def save(
 
     Args:
         folder: the folder.
-        manifest: of the run.
+        manifest: manifest of the run.
         tables: name and content of every table, with or without rows.
         labels: columns that every table gets in addition to its own.
         cancel: checked before every group of rows.

@@ -49,9 +49,9 @@ def entry_name(
     """The digest of everything an entry depends on, 40 hexadecimal digits.
 
     Args:
-        resolved_json: of the scenario.
-        seed: of the scenario.
-        parts: as in `Store.path`, like the next two.
+        resolved_json: the resolved scenario, as JSON.
+        seed: seed of the scenario.
+        parts: see `Store.path`, like the next two.
         engine: the engine.
         kind: the kind of entry.
     """

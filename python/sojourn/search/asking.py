@@ -23,7 +23,7 @@ def sampler(directions: int, seed: int) -> Any:
 
     Args:
         directions: number of objectives; smaller is better.
-        seed: of the sampler.
+        seed: seed of the sampler.
 
     Raises:
         InputError: Optuna is not installed.
@@ -61,7 +61,7 @@ def tell(study: Any, trial: Any, values: Sequence[float], limits: Mapping[str, f
     """Tell the value of a point; one that is not a number counts as failed.
 
     Args:
-        study: of `sampler`.
+        study: the result of `sampler`.
         trial: the point.
         values: its objectives.
         limits: constraints by name, met if at most 0.

@@ -94,7 +94,7 @@ class AttackSearch:
         words: scenario keys with the bounds of the search.
         trials: number of scenarios to try.
         seeds: seeds of each, from 1 on.
-        seed: of the sampler.
+        seed: seed of the sampler.
         document: the search as written, with the given AQMs.
         laws: custom laws among its AQMs.
     """
@@ -128,7 +128,7 @@ def read_attack(source: str | Path, *, aqms: AqmsLike | None = None) -> AttackSe
 
     Args:
         source: the file or the name.
-        aqms: as for `parse_attack`.
+        aqms: see `parse_attack`.
 
     Raises:
         InputError: the file or name does not exist, or its content is not such a search.
@@ -142,7 +142,7 @@ def parse_attack(
     """An attack from the tables of its file.
 
     Args:
-        document: as TOML reads the file.
+        document: the file as TOML reads it.
         folder: base of relative paths; the working folder by default.
         aqms: the AQM that is attacked, then those of `against`, instead of the file's; custom laws
             are ``mine.py:MyLaw``.

@@ -47,8 +47,8 @@ class Condition:
     Attributes:
         metric: key of table ``summary``.
         is_most: whether the bound is an upper bound.
-        bound: in the SI unit of the metric.
-        text: as written.
+        bound: bound in the SI unit of the metric.
+        text: the text as it was written.
     """
 
     metric: str
@@ -67,7 +67,7 @@ class Goal:
     """The goal for an AQM.
 
     Attributes:
-        text: as written.
+        text: the text as it was written.
         aims: one or two.
         conditions: bounds that must hold.
     """

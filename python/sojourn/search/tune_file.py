@@ -44,7 +44,7 @@ class TuneSearch:
         trials: number of settings to try.
         seeds: seeds per setting and scenario, from 1 on.
         held_out_seeds: seeds of the judgement, from `FIRST_HELD_OUT` on.
-        seed: of the sampler.
+        seed: seed of the sampler.
         document: the search as written, with the given AQM.
         laws: the AQM, if it is a custom law.
     """
@@ -110,7 +110,7 @@ def read_tune(source: str | Path, *, aqms: AqmsLike | None = None) -> TuneSearch
 
     Args:
         source: the file or the name.
-        aqms: as for `parse_tune`.
+        aqms: see `parse_tune`.
 
     Raises:
         InputError: the file or name does not exist, or its content is not such a search.
@@ -124,7 +124,7 @@ def parse_tune(
     """A search for parameters from the tables of its file.
 
     Args:
-        document: as TOML reads the file.
+        document: the file as TOML reads it.
         folder: base of relative paths; the working folder by default.
         aqms: the AQM, exactly one, instead of the file's; a custom law is ``mine.py:MyLaw``.
 

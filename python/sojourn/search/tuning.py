@@ -43,8 +43,9 @@ class Tried:
     Attributes:
         text: the AQM with it.
         settings: its parameters.
-        losses: by aim, scenario and seed, shape ``(n_aims, n_scenarios, n_seeds)``.
-        excess: by condition and scenario, of the means over seeds; at most 0 if it is met.
+        losses: indexed by aim, scenario and seed, shape ``(n_aims, n_scenarios, n_seeds)``.
+        excess: indexed by condition and scenario: by how much the means over seeds break the
+            condition; at most 0 if it is met.
         is_stopped: whether it was stopped after the first seeds.
     """
 
@@ -76,8 +77,8 @@ class PlaceJudgement:
 
     Attributes:
         scenario: its name.
-        ratios: of the setting to the default by metric of an aim, with a 95 % interval: a geometric
-            mean over paired seeds.
+        ratios: ratios of the setting to the default, keyed by metric of an aim: a
+            geometric mean over paired seeds, with a 95 % interval.
         conditions: mean of the metric by text of a condition, with a 95 % interval.
         is_kept: whether every mean meets its condition.
     """
@@ -95,7 +96,7 @@ class Judgement:
     Attributes:
         role: ``best``, ``robust`` or ``front``.
         tried: the setting, with its results in the search.
-        overall: as `PlaceJudgement.ratios`, the geometric mean over scenarios.
+        overall: the geometric mean of `PlaceJudgement.ratios` over scenarios.
         places: scenario by scenario.
     """
 

@@ -59,7 +59,7 @@ class RangeEnds:
         """A size within the ends, in readable form.
 
         Args:
-            size: in the first unit of the family, see `Quantity.size`.
+            size: size in the first unit of the family, see `Quantity.size`.
             digits: significant digits that are kept.
         """
         if self.is_whole:
@@ -98,7 +98,7 @@ class Sampling:
     Attributes:
         method: one of `METHODS`.
         points: the number of samples.
-        seed: of the samples, not of the runs.
+        seed: seed of the samples, not of the runs.
     """
 
     method: Method

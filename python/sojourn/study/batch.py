@@ -84,7 +84,7 @@ class BatchRun:
         seed: its seed.
         engine: the engine.
         point: index of its point.
-        queues: by link the text of a queue that has a custom law.
+        queues: keyed by link: the text of a queue that has a custom law.
         laws: these laws; the worker needs access to their files.
     """
 
@@ -107,7 +107,7 @@ def run_of(
         place: the point.
         base: the base scenario.
         seed: the seed.
-        index: of the point among those of a search; the point's index by default.
+        index: index of the point among those of a search; the point's index by default.
     """
     point = place.point
     sets, queues = split(point.sets, point.laws)
@@ -141,7 +141,7 @@ class BatchOutcome:
         failed: reason by run, of failed runs.
         busy_s: wall-clock time.
         memory_bytes: largest resident size of the worker so far.
-        units: of the first executed run, the unit of every metric by its key, such as
+        units: unit of every metric in the first executed run, keyed by metric, such as
             ``queue/bottleneck/delay_p95``.
         unwritable: (errno, reason) if the store could not be written; then no run is executed.
     """

@@ -121,7 +121,7 @@ def parse(
     """A study from the tables of its file.
 
     Args:
-        document: as TOML reads the file.
+        document: the file as TOML reads it.
         folder: base of a relative path of the scenario; the working folder by default.
         aqms: values of the axis that sets the queue of a link, instead of the file's; an axis
             ``aqm`` is added if the study has none. A custom law is a file, ``mine.py:MyLaw``: only

@@ -25,8 +25,8 @@ class LawFile:
     """A custom law, for any machine with access to its file.
 
     Attributes:
-        name: of the law, in the text forms of AQMs.
-        file: with its code, an absolute path.
+        name: name of the law, in the text forms of AQMs.
+        file: the file that has its code, an absolute path.
         source: code and digest, as manifests name it.
     """
 

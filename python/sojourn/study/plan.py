@@ -23,7 +23,7 @@ class StudyPlan:
 
     Attributes:
         grid: points of the axes.
-        points: of these, points that the filters keep.
+        points: number of points that the filters keep.
         runs: the number of runs; with a stopping rule the minimum.
         most_runs: the largest number of runs; with a stopping rule more than `runs`.
         simulated_s: simulated seconds of `runs`.

@@ -44,10 +44,10 @@ class PointFacts:
     """What is kept of a resolved point; its scenario takes a hundred times as much memory.
 
     Attributes:
-        digest: of everything that its runs depend on except for the seed.
+        digest: digest of everything that its runs depend on except for the seed.
         duration_s: simulated seconds of a run.
-        warnings: of the scenario.
-        links: of the scenario.
+        warnings: warnings of the scenario.
+        links: links of the scenario.
     """
 
     digest: bytes
@@ -61,7 +61,7 @@ class PointScenario:
 
     Attributes:
         point: the point.
-        facts: of the scenario.
+        facts: facts of the scenario.
     """
 
     def __init__(

@@ -55,8 +55,8 @@ class StudyStatus:
     Attributes:
         points: number of points.
         wanted: runs that it needs as far as known; a stopping rule may need more later.
-        made: of these, runs that are in the store.
-        failed: of these, runs that were set aside.
+        made: number of these runs that are in the store.
+        failed: number of these runs that were set aside.
         fragments: files that are not compacted yet.
         unmet: points that have all seeds that the stopping rule allows, and do not meet it.
     """

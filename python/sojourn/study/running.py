@@ -128,7 +128,7 @@ def check_metrics(study: Study, units: Mapping[str, str]) -> None:
 
     Args:
         study: whose metrics are checked.
-        units: of runs of the study, the unit of every metric by its key.
+        units: unit of every metric of the study's runs, keyed by metric.
 
     Raises:
         InputError: a metric or the rule is refused.

@@ -53,7 +53,7 @@ def value_columns(
     values of several types become texts; missing values are null.
 
     Args:
-        names: of the values.
+        names: names of the values.
         rows: values by name.
     """
     found = {}

@@ -45,7 +45,7 @@ class Until:
         within: upper limit of the interval's half-width, in the metric's SI unit, or as a share of
             the estimate.
         is_share: whether `within` is a share.
-        unit: of `within` as written; empty for a share and a plain number.
+        unit: unit of `within` as written; empty for a share and a plain number.
         confidence: probability with which the interval at the stop holds.
         max_seeds: no point gets more seeds than this.
     """
@@ -61,7 +61,7 @@ class Until:
         """Refuse a rule whose width is of another unit than its metric.
 
         Args:
-            unit: of the metric in table ``summary``; empty if unknown.
+            unit: unit of the metric in table ``summary``; empty if unknown.
 
         Raises:
             InputError: ``within = "5mbit"`` for a delay, for example.
@@ -114,7 +114,7 @@ class Until:
         """The number of seeds that a point needs, given these values.
 
         Args:
-            values: of seeds 1, 2, ... in order, shape ``(n_seeds,)``; NaN for a failed run.
+            values: values of seeds 1, 2, ... in order, shape ``(n_seeds,)``; NaN for a failed run.
         """
         for look in self.looks:
             if len(values) < look or self.is_met(values[:look]):

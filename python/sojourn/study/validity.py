@@ -15,8 +15,8 @@ def what_is_wrong(found: pa.Schema, expected: pa.Schema) -> str | None:
     """Why a file lacks the columns of runs; None if it has them.
 
     Args:
-        found: of the file; texts may be dictionaries.
-        expected: of runs.
+        found: columns of the file; texts may be dictionaries.
+        expected: columns that runs have.
     """
     import pyarrow as pa
 

@@ -55,7 +55,7 @@ class SeededRuns:
     """The runs of one scenario, made for as many seeds as a decision needs.
 
     Attributes:
-        name: for messages: the file.
+        name: the name of the file, for messages.
         tested: what is run.
         session: makes the runs.
         confidence: probability with which a decision holds.
@@ -115,9 +115,9 @@ class SeededMetric:
 
     Attributes:
         runs: what is run.
-        key: of the metric in `Result.summary`.
+        key: key of the metric in `Result.summary`.
         of: its link or class.
-        factor: of the other side of a comparison of two.
+        factor: factor of the other side where two are compared.
         decision: the last one.
     """
 
@@ -206,7 +206,7 @@ def assert_metric(
     """Assert that a metric lies between bounds; a failure names two commands that show it.
 
     Args:
-        runs: of ``sojourn_run`` or ``sojourn_compare``.
+        runs: results of ``sojourn_run`` or ``sojourn_compare``.
         metric: such as ``delay_p95``.
         of: the link or traffic class.
         below: upper bound.

@@ -27,7 +27,7 @@ class Baseline:
     """The stored values of one scenario file.
 
     Args:
-        path: of the stored file.
+        path: path of the stored file.
         series: values by the name of a series, then by seed.
     """
 

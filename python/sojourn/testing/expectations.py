@@ -58,9 +58,9 @@ class Expected:
     """One expectation about one metric of one queue or class, in one case.
 
     Attributes:
-        file: as the user named it.
-        line: of the expectation, from 1; 0 if unknown.
-        key: of the metric in `Result.summary`.
+        file: the file as the user named it.
+        line: line of the expectation, from 1; 0 if unknown.
+        key: key of the metric in `Result.summary`.
         of: name of that queue or class; empty for the whole run.
         text: the bounds as written: ``below 20ms``.
         low: lower bound; may be infinite.
@@ -145,7 +145,7 @@ def read(
     Args:
         source: the file.
         engine: replaces the engines of all expectations.
-        options: of engines.
+        options: options of engines.
         needed: whether a file without expectations is refused.
 
     Raises:

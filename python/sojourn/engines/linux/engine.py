@@ -36,7 +36,7 @@ class Place(Protocol):
     Attributes:
         where: its name in manifests.
         virtual_time: whether its clock stops while programs compute.
-        version: of the kernel.
+        version: version of the kernel.
         identity: a digest of everything its results depend on; None in real time.
         confined: whether it is denied files that it does not need.
     """

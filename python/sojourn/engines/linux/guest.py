@@ -88,7 +88,7 @@ def run(
         kernel: a guest kernel.
         folder: its scratch folder.
         plan: the plan, as JSON.
-        seed: of the kernel's random numbers.
+        seed: seed of the kernel's random numbers.
         watcher: receives its progress.
         seccomp: whether a capable kernel switches to programs without ptrace.
         programs: those of the user, which may open more files.

@@ -167,7 +167,7 @@ def panel(
     """One panel of boxes.
 
     Args:
-        values: of the item.
+        values: values of the item.
         title: above the panel.
         metric: ``rtt``, ``qd`` or ``goodput5s``.
         groups: labels by the part of the key that names the group.

@@ -65,7 +65,7 @@ def scenario(aqm: str, flows: int, *, mixed: bool = False) -> Scenario:
     Stations queue 1000 packets (Linux's txqueuelen) above the same driver (our choice).
 
     Args:
-        aqm: at the access point, target 5 ms.
+        aqm: the AQM at the access point, target 5 ms.
         flows: total number of downloads.
         mixed: whether there are uploads.
     """

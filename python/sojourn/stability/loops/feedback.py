@@ -101,10 +101,10 @@ class FluidLoop:
     """The open loop of windows, queue and controller.
 
     Attributes:
-        shape: of the grid of operating points; all arrays below are flat.
+        shape: shape of the grid of operating points; all arrays below are flat.
         populations: the flows.
-        controller: of the AQM.
-        capacity_pps: of the link, packets per second.
+        controller: controller of the AQM.
+        capacity_pps: capacity of the link, packets per second.
         variant: the simplification.
         with_delay: whether the pure delay is included (Figure 13 of Pan et al. 2013 seems to lack
             it, fact stability-2).

@@ -30,11 +30,12 @@ class Margins:
     """Margins of a grid of loops, every array of the grid's shape.
 
     Attributes:
-        gain_margin_db: by how much the gain may grow before the loop oscillates; negative if it
+        gain_margin_db: how much the gain may grow before the loop oscillates; negative if it
             oscillates. Infinite without a phase crossing.
         phase_margin_deg: 180 degrees plus the unwrapped phase where the gain is 1; the smallest of
             several. Infinite if the gain stays below 1.
-        delay_margin_s: by how much the delay may grow: the smallest phase margin over frequency.
+        delay_margin_s: how much the delay may grow: phase margin divided by crossover frequency,
+            the smallest of several.
         crossover_rad_per_s: where the gain is 1, at the smallest phase margin; NaN if nowhere.
         phase_crossover_rad_per_s: where the phase is -180 degrees, at the gain margin; NaN if
             nowhere.
@@ -76,7 +77,7 @@ class _Sample:
     """Loops on their frequency grids.
 
     Attributes:
-        loop: of all points.
+        loop: the loops of all points.
         points: the sampled ones, shape ``(n,)``.
         frequency: rad/s, shape ``(n, m)``.
         values: loops without pure delay, same shape.

@@ -50,8 +50,8 @@ class Whole:
     """The nonlinear equations, through phases of load and rate.
 
     Attributes:
-        phases: by `from_step`, the first from 0.
-        step_s: of the integration.
+        phases: sorted by `from_step`, the first from 0.
+        step_s: step of the integration.
         updates_every: steps between two updates of a held controller; 0 is continuous.
     """
 

@@ -86,7 +86,7 @@ def bode(open_loop: FluidLoop, frequency_rad_per_s: ArrayLike | None = None) -> 
     """Gain and phase of loops.
 
     Args:
-        open_loop: from `loop`.
+        open_loop: the result of `loop`.
         frequency_rad_per_s: increasing and dense enough that the phase without delay turns less
             than 180 degrees from one to the next; by default two decades on each side of 1/RTT.
     """

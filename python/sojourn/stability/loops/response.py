@@ -106,7 +106,7 @@ def respond(
         linearised: the equations linearised around the last rest, for a single step.
         variant: ``exact`` (updates held) or ``continuous``.
         step_scaling: whether PIE scales its steps.
-        more: as in `conditions`.
+        more: see `conditions`.
 
     Raises:
         InputError: a point has no equilibrium before or after a step, or an argument is wrong.

@@ -22,12 +22,12 @@ class Conditions:
     """Links and flows on a grid, created by `conditions`.
 
     Attributes:
-        shape: of the grid; the arrays below are flat, shape ``(n_points,)``.
+        shape: shape of the grid; the arrays below are flat, shape ``(n_points,)``.
         rtt_s: round-trip time without queue.
-        rate_bps: of the link.
+        rate_bps: rate of the link.
         flows: number of flows.
         scalable_flows: additional flows in DualPI2's low-latency queue.
-        packet_bytes: of every packet, on the wire.
+        packet_bytes: size of every packet, on the wire.
         cc: their congestion control.
         scalable_cc: that of the scalable flows.
     """
@@ -103,8 +103,8 @@ class Rest:
 
     Attributes:
         delay_s: queue delay.
-        output: of the controller, before squaring or thinning.
-        capacity_pps: of the link, packets per second.
+        output: output of the controller, before squaring or thinning.
+        capacity_pps: capacity of the link, packets per second.
         populations: the flows.
         problem: texts: why there is no equilibrium, or empty.
     """

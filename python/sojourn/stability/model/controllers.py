@@ -22,7 +22,7 @@ class Controller(Protocol):
         Args:
             s: complex frequency in 1/s, shape ``(n, ...)``.
             points: indices of operating points, shape ``(n,)``.
-            held: with the hold between two updates, or as if updates were continuous.
+            held: whether to include the hold between two updates, or treat updates as continuous.
         """
 
 

@@ -45,7 +45,7 @@ class Window:
     """A congestion control.
 
     Attributes:
-        name: as in a scenario, if it exists there.
+        name: the name that scenarios use, if they have it.
         doc: one line.
         increase: a, packets per round trip.
         decrease: b, the share of the window that a signal removes;

@@ -29,16 +29,16 @@ class Stability(Tabular):
         cc: congestion control.
         variant: simplification of the loop, see `feedback.VARIANTS`.
         rtt_s: round-trip time without queue.
-        rate_bps: of the link.
+        rate_bps: rate of the link.
         flows: number of flows.
         delay_s: queue delay at rest.
         window_packets: window at rest (of the classic flows).
         signal_prob: probability of a signal at rest (of the classic flows).
-        gain_margin_db: as in `margin.Margins`, like the next four.
-        phase_margin_deg: of the loop.
-        delay_margin_s: of the loop.
-        crossover_rad_per_s: of the loop.
-        phase_crossover_rad_per_s: of the loop.
+        gain_margin_db: see `margin.Margins`, like the next four.
+        phase_margin_deg: phase margin of the loop.
+        delay_margin_s: delay margin of the loop.
+        crossover_rad_per_s: crossover of the loop.
+        phase_crossover_rad_per_s: phase crossover of the loop.
         is_stable: whether both margins are positive; False without an equilibrium.
         problems: one sentence per point without an equilibrium, in the order of the flat grid.
     """

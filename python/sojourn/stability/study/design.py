@@ -101,7 +101,7 @@ def design(
         tupdate_s: time between updates; by default the longest common value that keeps 90 % of the
             integral gain of the shortest.
         cc: congestion control.
-        variant: of the loop, see `feedback.VARIANTS`.
+        variant: variant of the loop, see `feedback.VARIANTS`.
 
     Raises:
         InputError: the AQM is neither, an argument is out of range, or no gain is suitable.

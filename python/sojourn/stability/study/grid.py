@@ -31,7 +31,7 @@ class Point:
     Attributes:
         aqm: text form.
         rtt_s: round-trip time without queue.
-        rate_bps: of the link.
+        rate_bps: rate of the link.
         flows: number of flows.
         cc: their congestion control.
         more: other arguments of `analysis.analyse`.
@@ -112,7 +112,7 @@ class MarginGrid:
         Args:
             rtt_s: round-trip time without queue.
             flows: number of flows.
-            rate_bps: of the link; optional if the map has only one rate.
+            rate_bps: rate of the link; optional if the map has only one rate.
 
         Raises:
             InputError: the rate is left out, or the point has no equilibrium.
@@ -142,8 +142,8 @@ class MarginGrid:
 
         Args:
             per_axis: number of values of RTT and of flows; all rates.
-            seed: of every run.
-            duration_s: of every run; a third, at most 20 s, is warm-up.
+            seed: seed of every run.
+            duration_s: duration of every run; a third, at most 20 s, is warm-up.
             jobs: concurrent runs.
             progress: receives how far the runs are.
 

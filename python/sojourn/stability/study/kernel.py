@@ -27,10 +27,10 @@ class KernelGains:
     """Gains of the kernel's PIE.
 
     Attributes:
-        alpha_sixteenths: in tc's units.
-        beta_sixteenths: in tc's units.
+        alpha_sixteenths: alpha in tc's units.
+        beta_sixteenths: beta in tc's units.
         tupdate_s: time between updates.
-        phase_margin_deg: in the worst case.
+        phase_margin_deg: phase margin in the worst case.
         is_enough: whether that is the wanted margin; if not, no gains of the kernel have more.
     """
 

@@ -2,7 +2,7 @@
 
 The queue delay is sampled every 10 ms as the mean over the packets that left, zero if none did.
 
-- `variation`: its coefficient of variation, standard deviation over mean.
+- `variation`: its coefficient of variation, standard deviation divided by mean.
 - `peak_share`: the normalised spectral peak: the share of its variance within one bin of the
   highest peak of Welch's estimate of its spectrum (Welch 1967; Hann windows of 2^n samples, a
   quarter of the series at most, halved overlap). Noise spreads over many bins, a limit cycle
@@ -49,7 +49,7 @@ class Observation:
         variation: coefficient of variation.
         peak_share: normalised spectral peak, see the module.
         peak_rad_per_s: its frequency.
-        utilisation: of the link.
+        utilisation: utilisation of the link.
         result: the run itself.
     """
 

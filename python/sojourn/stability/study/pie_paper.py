@@ -116,13 +116,13 @@ class BodeCurve:
         rtt_s: R0.
         drop_prob: p0.
         same_flows: whether p0 follows from R0 at constant flows and rate.
-        reading: of the loop.
+        reading: reading of the loop.
         frequency_rad_per_s: shape ``(n_frequencies,)``.
         gain_db: same shape.
         phase_deg: same shape.
-        phase_margin_deg: of the loop.
-        gain_margin_db: of the loop.
-        crossover_rad_per_s: of the loop.
+        phase_margin_deg: phase margin of the loop.
+        gain_margin_db: gain margin of the loop.
+        crossover_rad_per_s: crossover of the loop.
         poles_rad_per_s: s1 and s2.
     """
 

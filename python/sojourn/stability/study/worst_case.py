@@ -24,7 +24,7 @@ class WorstCase:
         rtt_s: round-trip time without queue.
         drop_prob: drop probability.
         window: congestion control.
-        variant: of the loop.
+        variant: variant of the loop.
     """
 
     model: PiAqm

@@ -36,7 +36,7 @@ class Charts:
 
     Args:
         altair: the module.
-        metrics: of the study.
+        metrics: metrics of the study.
         axes: names of its axes.
         found: its points with their estimates.
         margins: predicted phase margin in degrees by index of the point.

@@ -37,11 +37,11 @@ class Differences:
     """One metric of every AQM minus that of the first, seed by seed.
 
     Attributes:
-        title: of the metric, with its unit.
+        title: title of the metric, with its unit.
         where: names of the other axes.
         baseline: the first AQM.
         aqms: the others.
-        rows: in the order of the study.
+        rows: rows in the order of the study.
         summary: the number of significant ones.
     """
 
@@ -65,8 +65,8 @@ def differences(results: Results, metrics: Sequence[MetricAxis]) -> list[Differe
     """A table for each metric; none without an axis of at least two AQMs.
 
     Args:
-        results: of the study.
-        metrics: as its figures show them.
+        results: results of the study.
+        metrics: metrics as the study's figures show them.
     """
     axis = aqm_axis(results)
     aqms = list(dict.fromkeys(str(each.point.values[axis]) for each in results.points if axis))

@@ -23,8 +23,8 @@ class MetricAxis:
     """A metric as figures show it.
 
     Attributes:
-        key: as in the study.
-        label: in words.
+        key: the key as in the study.
+        label: label of the axis, in words.
         unit: the shown unit: ms if the store has s.
         scale: factor from the unit of the store.
         is_log: whether its scale is logarithmic.
@@ -48,8 +48,8 @@ def metric_axis(key: str, unit: str, values: Sequence[Estimate]) -> MetricAxis:
     """The form in which a metric is shown.
 
     Args:
-        key: of the metric.
-        unit: in the store.
+        key: key of the metric.
+        unit: unit in the store.
         values: that figures show.
     """
     known = [value.mean for value in values if math.isfinite(value.mean)]

@@ -46,7 +46,7 @@ def save(
     """Write the page of a study.
 
     Args:
-        results: of the study.
+        results: results of the study.
         path: the page.
         with_series: whether the first seed of every point is run again for time series; these runs
             are kept in the user's store.

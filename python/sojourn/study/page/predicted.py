@@ -22,7 +22,7 @@ def phase_margins_deg(points: Sequence[PointScenario], link: str) -> dict[int, f
     """The phase margin at every point that the fluid model describes.
 
     Args:
-        points: of a study.
+        points: points of a study.
         link: the link of the AQM.
 
     Returns:

@@ -40,7 +40,7 @@ def record(
     """Run the first seed of each point of the simulator with samples; kept in the user's store.
 
     Args:
-        results: of the study.
+        results: results of the study.
         link: whose queue is shown.
         jobs: concurrent runs; one per core by default.
         progress: receives how far the runs are.

@@ -51,7 +51,7 @@ class Kernel:
         version: version of its sources, such as ``6.1.192-2``; ``own`` if the user names a file.
         hz: timer interrupts per second; None if unknown.
         source: package of the sources and SHA-256 of its archive; empty if unknown.
-        release: of the sources, such as ``6.1``; empty if unknown.
+        release: release of the sources, such as ``6.1``; empty if unknown.
     """
 
     path: Path
@@ -101,8 +101,8 @@ def find(hz: int = DEFAULT_HZ, release: str | None = None, *, debug: bool = Fals
 
     Args:
         hz: timer interrupts per second.
-        release: of its sources, such as ``6.12``; by default :data:`~archives.DEFAULT_RELEASE` if
-            it was built, else the one built last.
+        release: release of its sources, such as ``6.12``; by default
+            :data:`~archives.DEFAULT_RELEASE` if it was built, else the one built last.
         debug: a debug kernel instead.
     """
     fitting = [kernel for kernel in built(hz, debug=debug) if release in (None, kernel.release)]
@@ -220,7 +220,7 @@ def build(
         jobs: concurrent compilers.
         archive: archive of the kernel's sources, from :func:`archives.sources`; by default that of
             :data:`~archives.DEFAULT_RELEASE`, or the newest.
-        debug: with the kernel's own checks for errors, which make it slow.
+        debug: whether to include the kernel's checks for errors, which make it slow.
 
     Raises:
         InputError: a package is missing, the cache cannot be written or is too small, or the build

@@ -51,7 +51,7 @@ class Target:
 
     Attributes:
         tree: its headers, scripts and symbols.
-        arch: as the kernel's Makefile names it.
+        arch: architecture as the kernel's Makefile names it.
         folder: destination of the module.
     """
 

@@ -33,7 +33,7 @@ def build(
         name: what ``--kernel`` calls it.
         hz: timer interrupts per second.
         jobs: concurrent compilers.
-        archive: as for `kernel.build`.
+        archive: see `kernel.build`.
 
     Raises:
         InputError: the name or the patch is not usable, a package is missing, or the kernel does
