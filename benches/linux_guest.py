@@ -4,7 +4,7 @@
 
 KERNEL is a release or a path, by default 7.2. Both sides of a row run alternately, so other load on
 the machine affects both; the ratio is the median over the turns, with the smallest and the largest.
-Writes the tables between the marks of docs/how-to/linux.md and docs/evidence/kernel-module.md.
+Writes the tables between comments of docs/how-to/linux.md and docs/evidence/kernel-module.md.
 """
 
 from __future__ import annotations

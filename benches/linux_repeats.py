@@ -3,7 +3,7 @@
     python benches/linux_repeats.py [TIMES]
 
 Runs a scenario TIMES times (100 by default), each in a new guest, and writes the number of
-different digests between the marks of docs/how-to/linux.md. Fails unless it is one.
+different digests into docs/how-to/linux.md. Fails unless it is one.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python benches/ns3.py instructions      by valgrind: the same on a busy machine
     python benches/ns3.py seconds           on an idle machine
 
-Writes the tables between the marks of docs/how-to/ns3.md. Runs target/ns3/sojourn-dumbbell, which
+Writes the tables between comments of docs/how-to/ns3.md. Runs target/ns3/sojourn-dumbbell, which
 `make ns3` builds, and the runner that `sojourn ns3 build` builds.
 """
 

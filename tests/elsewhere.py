@@ -1,7 +1,7 @@
 """Runs commands as if this were Windows: ``python elsewhere.py ARGUMENT... [--then ARGUMENT...]``.
 
-What Python has on Linux alone is taken away, from `sojourn`'s own modules: other libraries are
-imported before. So are libraries that `pip install sojourn` does not install. A file that is opened
+Hides from `sojourn`'s modules the parts of Python that exist on Linux only, and libraries that
+`pip install sojourn` does not install; other libraries are imported before. A file that is opened
 as text without an encoding is an error, as Windows would take its own.
 """
 

@@ -118,7 +118,7 @@ def test_what_two_engines_cannot_differ_in_is_not_compared() -> None:
     mixed = measures.values(sojourn.run(load("traffic-mix", short)))
     again = {key.split("/")[1] for key in mixed if key.endswith("/retransmitted")}
     lost = {key.split("/")[1] for key in mixed if key.endswith("/loss_rate")}
-    assert again and lost and not again & lost, "datagrams are not sent again"
+    assert again and lost and not again & lost, "datagrams are not retransmitted"
 
 
 def test_the_payload_sent_again_is_counted_from_the_first_sample_on() -> None:

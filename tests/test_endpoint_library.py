@@ -99,7 +99,7 @@ def test_many_flows_over_a_library_share_the_link(folder):
     compiled(folder)
     (folder / "own.toml").write_text(SCENARIO.replace("transport", "count = 8\ntransport"))
     summary = sojourn.run("own.toml", endpoints=OWN).summary
-    # Go-back-N sends again what has arrived.
+    # Go-back-N retransmits data that has arrived.
     assert 7e6 < summary["class/download/goodput"] < 10e6
 
 

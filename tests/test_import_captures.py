@@ -303,7 +303,7 @@ def test_handshake_mss_and_ecn_are_read_from_both_directions(tmp_path: Path) -> 
         (30_000, segment(0, 900, 0x52, 0, back=True), 40),
         (40_000, segment(0, 101, 0x10, 0), 40),
         (41_000, segment(0, 101, 0x10, 1000), 1040),
-        # Sent again: its acknowledgement gives no round trip.
+        # A retransmission: its acknowledgement gives no round trip.
         (50_000, segment(0, 101, 0x10, 1000), 1040),
     ]
     measured = taken(tmp_path, pcap(packets))

@@ -143,5 +143,5 @@ def test_an_unknown_format_or_size_is_refused_before_the_work(capsys, tmp_path):
     out = ["--out", str(tmp_path / "o")]
     run = ["compare", "dumbbell-reno", "--aqm", "codel", *out, "--format", "svg,gif"]
     assert main(run) == 2
-    assert "--format gif: is none of svg, png, pdf, pgf" in capsys.readouterr().err
+    assert "--format gif: is not one of svg, png, pdf, pgf" in capsys.readouterr().err
     assert not (tmp_path / "o").exists()

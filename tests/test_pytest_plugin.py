@@ -1,4 +1,4 @@
-"""The plugin for pytest, in sessions of its own: what passes, fails, is skipped or is one line."""
+"""The plugin for pytest, run in separate sessions: outcomes, skips and one-line messages."""
 
 from __future__ import annotations
 

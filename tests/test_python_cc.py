@@ -45,7 +45,7 @@ def scenario(queue: str = "", flow: str = "", cc: str = "reno") -> sojourn.Scena
 
 
 class Reno:
-    """Reno as the simulator has it, in real numbers."""
+    """The simulator's Reno, with a fractional window."""
 
     cwnd: float
 

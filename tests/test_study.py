@@ -183,7 +183,7 @@ def test_a_study_of_many_points_is_parsed_once_and_keeps_no_scenario(monkeypatch
 def test_the_command_refuses_a_study_that_is_not_there(command):
     assert "did you mean `aqm-load-rtt`" in command.refused("study", "plan", "aqm-load-rt")
     assert "holds no study" in command.refused("study", "status", "nowhere")
-    assert "cluster: `moon` is none of local" in command.refused(
+    assert "cluster: `moon` is not one of local" in command.refused(
         "study", "run", "aqm-load-rtt", "--store", "s", "--cluster", "moon"
     )
 

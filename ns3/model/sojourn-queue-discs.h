@@ -19,7 +19,7 @@ namespace ns3
 
 /**
  * @ingroup sojourn
- * First in, first out, with a hard limit; arrivals that find no room are dropped
+ * First in, first out, with a hard limit; arrivals at a full queue are dropped
  */
 class SojournTailDropQueueDisc : public SojournTypedQueueDisc
 {

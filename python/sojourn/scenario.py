@@ -180,7 +180,7 @@ class _Document(_Part):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_toml(self) -> str:
-        """Return the scenario as TOML, as a file would have it."""
+        """Return the scenario as the text of a TOML file."""
         return document_toml(self.to_dict())
 
 
@@ -337,7 +337,7 @@ Delay: TypeAlias = str | VaryingDelay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taildrop(_Aqm):
-    """First in, first out, with a hard limit; arrivals that find no room are dropped.
+    """First in, first out, with a hard limit; arrivals at a full queue are dropped.
 
     Attributes:
         dialect: Which published way to build it. ``packets``: Linux pfifo: a limit in packets;

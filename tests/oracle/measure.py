@@ -30,7 +30,7 @@ from sojourn.engines.linux.kernel import archives, module
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "evidence" / "kernel-module.md"
-# The marks of a release's table.
+# Comments around the table of a release.
 BEGIN, END = "<!-- oracle {}: begin -->\n", "<!-- oracle {}: end -->\n"
 FLOWS, RATES = (1, 2, 4, 16), (10, 50)
 AQMS = (

@@ -54,7 +54,7 @@ Values = dict[str, float]
 
 
 def main() -> None:
-    """Run all, and write the tables between the marks of the page."""
+    """Run all, and write the tables between the page's comments."""
     scenarios = {each.name: each for each in grid.scenarios(["sim", "ns3"])}
     for mark, names in (("seed 1 cubic", CUBIC), ("seed 1 reno", RENO)):
         found = {name: _values(scenarios, name) for name in names}

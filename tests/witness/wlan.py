@@ -75,7 +75,7 @@ _ANOMALY_HEAD = """\
 
 
 def main() -> None:
-    """Run both, and write the tables between the marks of the page."""
+    """Run both, and write the tables between the page's comments."""
     rows = "".join(row for case in CASES for row in _rows(case))
     files.replace_between(PAGE, BEGIN, END, _HEAD + rows)
     table = _ANOMALY_HEAD + "".join(_anomaly(*each) for each in ANOMALIES)

@@ -167,11 +167,11 @@ export const PRESETS: Preset[] = [
   shipped("dumbbell-reno", "Reno downloads", dumbbellReno),
   shipped("onoff", "Bursts", onoff),
   shipped("rate-steps", "A rate that steps", rateSteps),
-  shipped("two-way", "Traffic both ways", twoWay),
+  shipped("two-way", "Traffic in both directions", twoWay),
   shipped("rrul", "Response under load", rrul),
   shipped("unresponsive", "A flow that does not respond", unresponsive),
   shipped("cellular", "Cellular, needs a trace", cellular),
-  shipped("cellular-two-way", "Cellular both ways, needs a trace", cellularTwoWay),
+  shipped("cellular-two-way", "Cellular in both directions, needs a trace", cellularTwoWay),
   ...RFC_7928.map(([name, title, text]): Preset => ({
     ...shipped(name, title, text),
     kind: "rfc7928",

@@ -113,7 +113,7 @@ export class Views {
     sides.forEach((side, i) => this.queues[i]?.show(side));
   }
 
-  /** The variables of each side; the drop probability or the law's first at the beginning. */
+  /** The variables of each side; the first choice is the drop probability or the law's first. */
   private varChoices(): void {
     this.lab.sides.forEach((side, i) => {
       const select = this.vars[i];

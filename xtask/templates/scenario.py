@@ -102,5 +102,5 @@ class _Document(_Part):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def to_toml(self) -> str:
-        """Return the scenario as TOML, as a file would have it."""
+        """Return the scenario as the text of a TOML file."""
         return document_toml(self.to_dict())

@@ -78,7 +78,7 @@ pub trait Packet {
     fn src_host(&self) -> u64 {
         self.flow()
     }
-    /// Identifies the receiving host, likewise.
+    /// Identifies the receiving host; the flow's number if hosts are unknown.
     fn dst_host(&self) -> u64 {
         self.flow()
     }

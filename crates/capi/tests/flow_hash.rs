@@ -22,7 +22,7 @@ fn queue_in_the_kernel(hash: u32, queues: u64) -> u64 {
     (u64::from(hash) * queues) >> 32
 }
 
-/// The numbers of the packets as they leave, of which the first two are of one flow.
+/// The numbers of the packets as they leave; the first two belong to one flow.
 fn order(text: &str, hashes: [u32; 2], seed: u64) -> Vec<u64> {
     let text = CString::new(text).unwrap();
     let setup = c::Setup {

@@ -14,7 +14,8 @@ pub(crate) struct Comments<'a> {
     run: &'a Run,
     /// The AQM of each link, as text.
     aqms: Vec<String>,
-    /// By queue, flow, number and arrival: the index of drops and of marks among the signals.
+    /// The signals' indices, those of drops and those of marks, keyed by queue, flow, number and
+    /// arrival.
     drops: HashMap<Key, usize>,
     marks: HashMap<Key, usize>,
 }

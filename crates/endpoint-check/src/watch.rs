@@ -26,7 +26,7 @@ pub(crate) struct SentDatagram {
 #[derive(Debug, Default)]
 pub(crate) struct ServerLog {
     pub(crate) departures: Vec<SentDatagram>,
-    /// Data taken from the application less the bytes sent, at its largest, with the congestion
+    /// Data taken from the application minus the bytes sent, at its largest, with the congestion
     /// window at that time.
     pub(crate) most_ahead: (u64, Option<u64>),
     written: u64,

@@ -129,7 +129,7 @@ impl Endpoint for End {
     }
 }
 
-/// The findings that do not hold, without that about lost packets, which nobody sends again here.
+/// The findings that do not hold, without that about lost packets, which nobody retransmits here.
 fn broken(stack: Paced) -> Vec<Finding> {
     let findings = examine(&ConfiguredStack::new(Arc::new(stack)));
     let lost = "a transfer over a link that loses packets is complete";

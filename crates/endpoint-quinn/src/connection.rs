@@ -96,7 +96,7 @@ impl Connection {
         self.epoch + Duration::from_nanos(now.as_nanos())
     }
 
-    /// Passes on what the connection and the endpoint have for each other.
+    /// Exchanges events between the connection and the endpoint.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {

@@ -15,7 +15,7 @@ pub struct Impairment {
     bleaches: bool,
     /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
-    /// When the last packet that jitter kept in order started.
+    /// Start time of the last packet, which later ones may not overtake.
     last: Time,
     offered: u64,
     lost: u64,

@@ -16,7 +16,7 @@ pub struct FlowTimes {
     pub last_arrival: Time,
 }
 
-/// The interval in which each flow was active within the counted time: from its start until it had
+/// The interval after the warm-up in which each flow was active: from its start until it had
 /// stopped and its last datagram had arrived. A bulk transfer of limited size stops when its last
 /// byte arrives.
 pub fn active(

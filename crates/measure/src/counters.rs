@@ -255,7 +255,7 @@ pub struct ClassStats {
     pub handshake: Histogram,
 }
 
-/// The results of a flow in the counted time.
+/// The results of a flow after the warm-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowCount {
     /// Payload delivered: in-order payload of streams, all payload of datagrams.

@@ -12,7 +12,7 @@ pub fn warn(run: &mut Run, plan: &Resolved) {
     for class in &idle {
         if plan.flows.iter().any(|flow| flow.class == *class && may_count(flow, plan)) {
             run.warnings.push(format!(
-                "class {class}: nothing was delivered in the counted time, {} to {}; look at its \
+                "class {class}: nothing was delivered after the warm-up, {} to {}; look at its \
                  start and stop, and at rates, losses and buffers on its path",
                 plan.warmup, plan.duration
             ));
@@ -28,7 +28,7 @@ fn is_idle(run: &Run, class: &str) -> bool {
     value(run, Scope::Class, class, "goodput") == 0.0
 }
 
-/// Whether the scenario lets these flows run in the counted time; otherwise the scenario warns
+/// Whether the scenario lets these flows run after the warm-up; otherwise the scenario warns
 /// itself.
 fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
     flow.start.1 < plan.duration && flow.stop.is_none_or(|stop| stop > plan.warmup)

@@ -56,7 +56,7 @@ fn check_names(
         Scope::Class => ("traffic class", plan.classes()),
         Scope::Run | Scope::Flow if of.is_empty() => return Ok(()),
         Scope::Run | Scope::Flow => {
-            return refuse(format!("{} is of the whole run; leave `of` out", metric.name));
+            return refuse(format!("{} is a metric of the whole run; leave `of` out", metric.name));
         }
     };
     let names: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Lost datagrams, counted by send time: only those sent in the counted time.
+//! Lost datagrams, counted by send time: only those sent after the warm-up.
 
 use std::collections::BTreeMap;
 

@@ -137,7 +137,7 @@ pub struct FlowRow {
     pub sent_bytes: u64,
     /// Payload delivered in order to the receiver's application.
     pub delivered_bytes: u64,
-    /// Sent again.
+    /// Retransmitted.
     pub retransmitted_bytes: u64,
     /// Believed to be in the network.
     pub inflight_bytes: u64,

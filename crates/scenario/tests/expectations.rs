@@ -99,7 +99,7 @@ fn a_reference_is_an_aqm_or_the_baseline_and_bounds_are_parts_of_it() {
     );
     refused(
         "below = \"20ms\"\nagainst = \"pie\"",
-        "demo.toml:11: expect[0].below: 20ms is a time, and with against it is a part of the \
+        "demo.toml:11: expect[0].below: 20ms is a time; with `against`, write a percentage of the \
          reference's value, such as 90%",
     );
     refused(

@@ -269,7 +269,7 @@ fn a_bdp_is_the_initial_rate_times_the_longest_rtt_through_the_link() {
     assert_eq!(limit(0, &[("links.a.buffer", "1bdp")]), Limit::Bytes(125_000));
     assert_eq!(limit(0, &[("links.a.buffer", "0.5bdp")]), Limit::Bytes(62_500));
     let back = [BOTH_WAYS, ("links.b.buffer", "1bdp")];
-    assert_eq!(limit(1, &back), Limit::Bytes(250_000), "of flows on their way back");
+    assert_eq!(limit(1, &back), Limit::Bytes(250_000), "the reverse path of flows");
     let schedule = "{ kind = \"schedule\", steps = [[\"0s\", \"8mbit\"], [\"1s\", \"1mbit\"]] }";
     let sets = [("links.a.rate", schedule), ("links.a.buffer", "1bdp")];
     assert_eq!(limit(0, &sets), Limit::Bytes(100_000));
@@ -525,7 +525,7 @@ fn more_transfers_than_the_run_has_time_for_are_a_warning() {
 
 #[test]
 fn links_without_flows_and_flows_after_the_end_are_warnings() {
-    assert_eq!(base(&[BOTH_WAYS]).warnings, [""; 0], "a way back is a use");
+    assert_eq!(base(&[BOTH_WAYS]).warnings, [""; 0], "a reverse path is a use");
     assert_eq!(base(&[]).warnings, ["links.b: no flow uses this link"]);
     let late = |start| base(&[BOTH_WAYS, ("flows[0].start", start)]).warnings;
     assert_eq!(late("0s..9999ms"), [""; 0]);

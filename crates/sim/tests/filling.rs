@@ -232,7 +232,7 @@ fn every_control_fills_the_link_while_its_way_back_is_full() {
             plan.flows[0].reverse = vec![1];
             plan.flows.push(upload);
         },
-        "with a full way back",
+        "with a full reverse path",
     );
 }
 

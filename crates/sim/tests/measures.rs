@@ -146,7 +146,7 @@ fn datagrams_under_way_at_the_end_are_not_lost() {
     }
 }
 
-/// 2 Mbit/s into 1 Mbit/s from the first second on: half of the datagrams sent in the counted time.
+/// 2 Mbit/s into 1 Mbit/s from the first second on: half of the datagrams sent after the warm-up.
 /// Those still queued at the end are neither lost nor received.
 #[test]
 fn losses_count_by_the_time_of_sending() {
@@ -365,7 +365,7 @@ fn a_class_to_which_nothing_is_delivered_is_a_warning_and_an_idle_aqm_is_not_ano
         run(&plan).warnings
     };
     let [warning] = &of(1.0, bulk(2, "cubic"))[..] else { panic!() };
-    assert!(warning.contains("class bulk: nothing was delivered in the counted time, 2s to 20s"));
+    assert!(warning.contains("class bulk: nothing was delivered after the warm-up, 2s to 20s"));
     assert_eq!(of(0.0, bulk(2, "cubic")), [""; 0]);
     // A transfer that completes during the warm-up. Flows that the scenario stops then are warned
     // about when it is read.

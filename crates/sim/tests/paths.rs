@@ -109,7 +109,7 @@ fn two_groups_of_one_bottleneck_have_their_own_round_trips() {
     (far.name, far.class) = ("far".into(), "far".into());
     (far.access_delay, far.return_delay) = (ms(201), ms(250));
     let run = run(&scenario(2, vec![link("b", "taildrop", 625_000)], vec![near, far]));
-    // Both: SYN and data over the access link and the bottleneck, no time on the way back.
+    // Both: SYN and data over the access link and the bottleneck, no time on the reverse path.
     let transmissions = nanos(35_200 + 915_200);
     let times: Vec<Span> = run.transfers.iter().map(|t| t.completion).collect();
     assert_eq!(times, [ms(150) + transmissions, ms(750) + transmissions]);

@@ -34,7 +34,7 @@ fn what_is_recorded_does_not_change_what_happens() {
 #[test]
 fn a_lone_packet_takes_the_propagation_and_the_serialisation_of_every_hop() {
     // MADPIE's dumbbell: 100 Mbit/s and 1 ms, 10 Mbit/s and 48 ms, 100 Mbit/s and 1 ms. The last
-    // hop and the way back are wires here: 1040 bytes at 100 and 10 Mbit/s.
+    // hop and the reverse path are wires here: 1040 bytes at 100 and 10 Mbit/s.
     let mut tcp = tcp("reno");
     (tcp.payload_bytes, tcp.header_bytes, tcp.initial_window) = (1000, 40, Some(1));
     let flow = group("one", 1, App::Bulk { tcp, bytes: Some(1000) });

@@ -66,7 +66,7 @@ impl Report {
             [] | [_] => panic!("{metric} has no value\n{self}"),
             _ => {
                 let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-                panic!("{metric} is of each of {}; select one with `of`", names.join(", "));
+                panic!("{metric} exists for each of {}; select one with `of`", names.join(", "));
             }
         }
     }

@@ -125,7 +125,7 @@ impl Pattern {
         left.min(u64::from(most)) as u32
     }
 
-    /// When the next datagram leaves, after one that leaves now.
+    /// The departure time of the datagram after one that leaves now.
     fn after(&mut self, now: Time, bytes: u32, rng: &mut Rng) -> Time {
         match self {
             Pattern::Steady { pacer, arrivals } => {
@@ -193,7 +193,7 @@ mod tests {
         Datagrams { rate: Rate::from_bps(1_000_000), packet_bytes: 1_000, ecn: Ecn::NotEct }
     }
 
-    /// When the datagrams of a source leave that starts at 10 ms and stops at `stop`.
+    /// Departure times of the datagrams of a source that starts at 10 ms and stops at `stop`.
     fn departures(app: &App, stop: Time) -> Vec<(Time, u32)> {
         let mut source = DatagramSource::new(app, (ms(10), stop), Rng::stream(1, "datagrams", 0))
             .expect("datagrams");

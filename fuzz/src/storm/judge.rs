@@ -183,7 +183,7 @@ fn flows(plan: &Resolved, run: &Run) -> Judgement {
     for row in &run.flow_samples {
         let (sent, delivered) = (row.sent_bytes, row.delivered_bytes);
         holds!(delivered <= sent, "more delivered than sent: {row:?}");
-        holds!(row.retransmitted_bytes <= sent, "more sent again than sent: {row:?}");
+        holds!(row.retransmitted_bytes <= sent, "more retransmitted than sent: {row:?}");
         holds!(row.srtt <= plan.duration, "{row:?}");
         if let Some(before) = last.insert(row.flow, row) {
             holds!(delivered >= before.delivered_bytes && sent >= before.sent_bytes, "{row:?}");

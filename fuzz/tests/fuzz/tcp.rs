@@ -113,7 +113,7 @@ impl Host {
                 return;
             }
             assert!(packet.seq < *count, "what the application does not have is not sent");
-            assert!(packet.seq >= *una, "what is acknowledged is not sent again");
+            assert!(packet.seq >= *una, "acknowledged data is not retransmitted");
             assert!(packet.seq <= *nxt, "new segments leave in order");
             if packet.seq == *nxt {
                 assert!(*nxt < *offered, "nothing leaves beyond what was ever offered");

@@ -66,7 +66,7 @@ _LEAST_SHARE_BPS = 30_000
 _LARGEST_SHARE_OF_BDP = 4_000_000
 _PACKET_BITS = 12_000
 # With 1000 bytes at a fifth of the rate, all times would be multiples of the time of 500 bytes, and
-# phase effects would decide who finds room in a full queue (fact linux-25).
+# phase effects would decide which packet a full queue drops (fact linux-25).
 _DATAGRAM = "1021B"
 # The rate of every host's interface. With the default, ten times the link's rate, the engines
 # differ: in the guest the hosts of a group share one interface (fact linux-20).

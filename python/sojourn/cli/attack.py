@@ -27,7 +27,7 @@ Examples:
     "--out", type=FilePath(path_type=Path, file_okay=False), required=True, metavar="DIR",
     help="Where the scenario that was found is written, with the figures that it gave.",
 )  # fmt: skip
-@aqms_option("AQM to attack and those to beat it, in place of the file's.")
+@aqms_option("AQM to attack, then those it is compared with, in place of the file's.")
 @where_options
 def attack(file: str, store: str, out: Path, aqms: tuple[str, ...], **where: Any) -> int:
     """Search, within stated bounds, for a scenario in which an AQM does badly; simplify it.

@@ -32,7 +32,7 @@ Examples:
 @click.option(
     "--rate",
     metavar="RATE",
-    help="Rate of the link, where the file has none, or as a capture only a lower bound: 50mbit.",
+    help="Rate of the link, such as 50mbit, if the file has no rate or only a lower bound.",
 )
 @click.option("--rtt", metavar="TIME", help="Base round-trip time, instead of the file's: 30ms.")
 @click.option(

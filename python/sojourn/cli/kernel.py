@@ -48,8 +48,8 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--debug", is_flag=True,
-    help="With the kernel's own checks for errors (KASAN, lockdep), for work on the module; slow, "
-    "and run by its path alone.",
+    help="Build with KASAN and lockdep, for work on the module. The kernel is slow; select it by "
+    "its path.",
 )  # fmt: skip
 @click.option(
     "--patch", type=options.FilePath(path_type=Path), metavar="FILE",

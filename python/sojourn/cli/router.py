@@ -61,7 +61,7 @@ start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C
 @click.option("--aqm", metavar="AQM", shell_complete=options.complete_aqm,
               help="AQM of every way with a rate; taildrop by default.")  # fmt: skip
 @click.option("--rate", metavar="RATE",
-              help="Rate of both ways, such as 100mbit; without one nothing queues.")  # fmt: skip
+              help="Rate of both directions, such as 100mbit.")  # fmt: skip
 @click.option("--up", metavar="RATE", help="Rate from near to far, in place of --rate.")
 @click.option("--down", "--reverse-rate", "down", metavar="RATE",
               help="Rate from far to near, in place of --rate.")  # fmt: skip
@@ -91,7 +91,7 @@ start or failed; 126 COMMAND cannot be executed; 127 it is not found; 130 Ctrl-C
 @click.option("--live", "live_page", is_flag=True,
               help="Open a page in the browser that shows the reports while it runs.")  # fmt: skip
 @click.option("--live-port", type=click.IntRange(0, 65535), metavar="N",
-              help="The same at this port, opening no browser.")  # fmt: skip
+              help="Serve that page at this port without opening a browser.")  # fmt: skip
 @options.out_option("Save the result tables in DIR.")
 @click.option("--json", "json_to", type=options.NAME, metavar="FILE", callback=_json_file,
               help="Write the final report as JSON to FILE; - is stdout.")  # fmt: skip

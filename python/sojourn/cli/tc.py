@@ -19,7 +19,7 @@ def tc() -> None:
 
 _device_option = click.option(
     "--dev", "device", metavar="NAME",
-    help="The device: of this machine if no file is given, else the one in the text.",
+    help="The device in FILE, or of this machine if no file is given.",
 )  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def metric(
     if better not in ("lower", "higher", ""):
         raise InputError(f"metric: better `{better}` is not `lower`, `higher` or empty")
     if kind is not None and kind not in get_args(MetricKind):
-        raise InputError(f"metric: kind `{kind}` is none of {', '.join(get_args(MetricKind))}")
+        raise InputError(f"metric: kind `{kind}` is not one of {', '.join(get_args(MetricKind))}")
     if centre not in get_args(Centre):
         raise InputError(f"metric: centre `{centre}` is neither `mean` nor `median`")
 

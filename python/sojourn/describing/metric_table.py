@@ -208,8 +208,8 @@ ROWS: tuple[MetricRow, ...] = (
         headline="utilisation",
         bins="mean",
         doc=(
-            "Bytes carried, as a share of those that the link could have carried in the counted "
-            "time, as its line counts them; never above 1; [below](#what-a-link-carried)."
+            "Bytes carried after the warm-up, as a share of those that the link could have "
+            "carried, framing included; never above 1; [below](#what-a-link-carried)."
         ),
         relative=0.0,
         least=0.01,
@@ -224,7 +224,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="higher",
         why="a standing queue raises it too; judged together with delay",
         bins="mean",
-        doc="Rate carried by the link in the counted time, framing included, never above its rate.",
+        doc=(
+            "Rate carried by the link after the warm-up, framing included; never above the link's "
+            "rate."
+        ),
         relative=0.05,
         least=0.0,
         tables=("router",),
@@ -797,9 +800,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         headline="loss of real-time traffic",
         doc=(
-            "The share that was lost of the datagrams that were sent in the counted time and whose "
-            "fate is known, with `kind = \"echo\"` in either direction; datagrams in flight at the "
-            "end of the run are not counted."
+            "The share of the datagrams sent after the warm-up that was lost, with `kind = "
+            "\"echo\"` in either direction; datagrams in flight at the end of the run are not "
+            "counted."
         ),
         relative=0.0,
         least=0.005,
@@ -981,9 +984,9 @@ ROWS: tuple[MetricRow, ...] = (
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         bins="unknown",
         doc=(
-            "The share of the packets that arrived in the counted time that this queue dropped. A "
-            "drop after `warmup` of a packet that arrived before does not count, and packets in "
-            "the queue at the end are not dropped."
+            "The share of the packets that arrived after the warm-up that this queue dropped. A "
+            "packet that arrived before and was dropped after does not count, and packets in the "
+            "queue at the end are not dropped."
         ),
         relative=0.0,
         least=0.005,
@@ -1041,7 +1044,7 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         bins="unknown",
         doc=(
-            "The share of the packets that arrived in the counted time that this queue marked, "
+            "The share of the packets that arrived after the warm-up that this queue marked, "
             "without those that arrived marked."
         ),
         relative=0.0,

@@ -96,8 +96,8 @@ def _flows(result: Result) -> tuple[list[float], list[_Flow], list[str]]:
     ]
     if len(names) != len(groups):
         raise InputError(
-            f"the run has samples of {len(names)} flows and its scenario has {len(groups)}, as "
-            "where programs took the place of some; only flows of a scenario can be exported"
+            f"the run has samples of {len(names)} flows and its scenario has {len(groups)}, "
+            "perhaps because programs replaced some; only flows of a scenario can be exported"
         )
     flows, left_out = [], []
     for name, group in zip(names, groups, strict=True):

@@ -1,8 +1,8 @@
 """Draws figures in processes that start during the runs.
 
-Importing matplotlib and drawing takes as long as many comparisons run, on one core. These processes
-start before the runs and first draw figures of the first runs only. With one core, or if a process
-cannot be started or has ended, this process draws the same files.
+On one core, importing matplotlib and drawing can take as long as the comparison itself. These
+processes start before the runs and first draw figures of the first runs only. With one core, or if
+a process cannot be started or has ended, this process draws the same files.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _FAR = 1.7
 
 @dataclass(frozen=True)
 class Area:
-    """Where names may be: the edges of the axes."""
+    """The area in which names may be placed: the edges of the axes."""
 
     x0: float
     y0: float

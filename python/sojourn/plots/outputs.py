@@ -21,7 +21,7 @@ def check_size(size: str) -> None:
         InputError: the size does not exist.
     """
     if size not in SIZES_IN:
-        raise InputError(f"--size {size}: is none of {', '.join(SIZES_IN)}")
+        raise InputError(f"--size {size}: is not one of {', '.join(SIZES_IN)}")
 
 
 def check_format(form: str) -> None:
@@ -31,7 +31,7 @@ def check_format(form: str) -> None:
         InputError: the format does not exist, or needs LaTeX, which is not installed.
     """
     if form not in FORMATS:
-        raise InputError(f"--format {form}: is none of {', '.join(FORMATS)}")
+        raise InputError(f"--format {form}: is not one of {', '.join(FORMATS)}")
     if form == "pgf":
         tex_system()
 

@@ -33,7 +33,7 @@ class Drawing:
 
 
 def wanted(formats: Sequence[str], size: str) -> tuple[Form, ...]:
-    """The forms of a figure in files of a size."""
+    """The forms, of this size, in which a figure is written in these formats."""
     return tuple(dict.fromkeys((size, form) for form in formats))
 
 

@@ -126,6 +126,6 @@ def _texts(document: dict[str, Any]) -> dict[str, str]:
 
 
 def plain_text(value: str) -> str:
-    """A TOML value as an AQM's text form has it."""
+    """A TOML value in the syntax of an AQM's text form."""
     is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
     return value[1:-1] if is_quoted else value

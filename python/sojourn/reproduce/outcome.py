@@ -56,7 +56,7 @@ class MeasuredItem:
     variants: Mapping[str, Sequence[JudgedClaim]] = field(default_factory=dict)
 
     def as_variant(self, key: str) -> MeasuredItem:
-        """The item as a variant of it has it: runs, values and claims."""
+        """The item with the runs, values and claims of one of its variants."""
         if key not in self.variants:
             return self
         start = f"{key}."

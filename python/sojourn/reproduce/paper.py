@@ -233,7 +233,7 @@ class ItemVariant:
     cases: str = "*"
 
     def of(self, key: str, case: Case) -> Case:
-        """A case of the item as the variant has it."""
+        """The variant of a case of the item."""
         if self.edit is None or not fnmatchcase(key, self.cases):
             return case.changed(self.change)
         return replace(case.changed(self.change), edits=(*case.edits, self.edit))

@@ -22,7 +22,7 @@ _WORDS = {
     "excursions_above_100ms": "excursions above 100 ms", "dip_1to15s": "dip from 1 to 15 s",
     "settled_below_40ms": "time until below 40 ms",
     "r_rd": "share of random drops", "r_dd": "share of deterministic drops",
-    "r_bo": "share of overflow drops", "pie_minus_madpie": "PIE less MADPIE",
+    "r_bo": "share of overflow drops", "pie_minus_madpie": "PIE minus MADPIE",
 }  # fmt: skip
 # Patterns of a part, and what its groups become.
 _PATTERNS = [

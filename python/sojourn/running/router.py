@@ -98,14 +98,14 @@ def both_ways(
     rate: str | None = None, up: str | None = None, down: str | None = None,
     **given: str | None,
 ) -> tuple[Direction, Direction]:  # fmt: skip
-    """What packets meet from near to far and back: the same, unless the way back has its own.
+    """The directions from near to far and back: equal, unless the latter has its own settings.
 
     Args:
         rate: rate of both directions.
-        up: that from near to far, in place of `rate`.
-        down: that from far to near, in place of `rate`.
-        given: the other values of `Direction` for both ways, and ``reverse_aqm`` and so on for the
-            way back alone. An AQM, a limit and a framing are for ways with a rate.
+        up: rate from near to far, in place of `rate`.
+        down: rate from far to near, in place of `rate`.
+        given: the other values of `Direction` for both directions, and ``reverse_aqm`` and so on
+            for the reverse direction alone. AQM, limit and framing need a rate.
     """
     forward = {key: given.get(key) for key in _WAY_KEYS}
     reverse = {key: given.get(f"reverse_{key}") for key in _WAY_KEYS}
@@ -114,7 +114,7 @@ def both_ways(
     for key in ("aqm", "limit", "framing"):
         if reverse["rate"] is not None:
             reverse[key] = reverse[key] or forward[key]
-            # Without a rate, the way there has no queue for it.
+            # Without a rate, the forward direction has no queue for it.
             forward[key] = forward[key] if forward["rate"] is not None else None
     return Direction(**forward), Direction(**reverse)
 

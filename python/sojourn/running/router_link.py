@@ -206,9 +206,9 @@ def router(
         up: rate from near to far, in place of `rate`.
         down: rate from far to near, in place of `rate`.
         out: folder for the result tables.
-        **given: ``aqm``, ``delay``, ``limit`` and ``framing`` of both ways; the same with
-            ``reverse_`` for the way back alone; ``link``, ``reverse_link``, ``near``, ``far``,
-            ``spin``, ``stall``, ``mtu``, ``packets``, ``signals`` and ``seed`` as for
+        **given: ``aqm``, ``delay``, ``limit`` and ``framing`` of both directions; the same with
+            ``reverse_`` for the reverse direction alone; ``link``, ``reverse_link``, ``near``,
+            ``far``, ``spin``, ``stall``, ``mtu``, ``packets``, ``signals`` and ``seed`` as for
             `sojourn.running.router.Options`.
 
     Raises:

@@ -1,6 +1,6 @@
 """Sends runs to workers in batches of measured cost; sets aside runs that kill workers.
 
-A batch that fails because its worker died is sent again, because another batch of the same pool may
+A batch that fails because its worker died is repeated, because another batch of the same pool may
 have been the cause. The second time its runs are executed one by one, with nothing else running, to
 identify the one that kills; a run that does so `ALONE` times is set aside.
 """

@@ -129,7 +129,7 @@ def cluster(
         made = None
     else:
         raise InputError(
-            f"cluster: `{where}` is none of local, {', '.join(QUEUES)}, and no address such as "
+            f"cluster: `{where}` is not one of local, {', '.join(QUEUES)}, nor an address such as "
             "tcp://host:8786"
         )
     client = _connect(distributed, where, made)

@@ -19,7 +19,7 @@ def export(table: pa.Table, path: Path) -> None:
     """Write a table as Parquet, CSV or Arrow's file format.
 
     Raises:
-        InputError: the ending is none of `ENDINGS`.
+        InputError: the ending is not one of `ENDINGS`.
         OSError: the file cannot be written.
     """
     if path.suffix not in ENDINGS:

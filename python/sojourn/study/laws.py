@@ -93,7 +93,7 @@ def same_laws(wanted: Sequence[Mapping[str, str]], aqms: AqmsLike | None) -> tup
     for law in (LawFile(**each) for each in wanted):
         if law.name not in given:
             raise InputError(
-                f"the runs are of the law {law.name}; a store names no code, so give it again: "
+                f"the runs used the law {law.name}; a store names no code, so give it again: "
                 f"--aqm {law.written}"
             )
         if given[law.name].source != law.source:

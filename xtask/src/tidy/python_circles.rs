@@ -60,7 +60,7 @@ fn is_kin(one: &str, other: &str) -> bool {
     holds(one, other) || holds(other, one)
 }
 
-/// The file of a dotted name: the longest beginning of it that is a module.
+/// The file of a dotted name: the longest prefix that is a module.
 fn resolve(index: &BTreeMap<&str, usize>, target: &str) -> Option<usize> {
     let mut name = target;
     loop {

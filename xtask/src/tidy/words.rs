@@ -1,6 +1,6 @@
 //! A budget for documentation: words of the pages that people write.
 //!
-//! Left out: generated pages, generated parts of pages (between two marks), and the folders of
+//! Left out: generated pages, generated parts of pages (between two comments), and the folders of
 //! reference and results.
 
 use super::{Complaints, Source};

@@ -13,7 +13,8 @@ use crate::packet::{Backlog, Head};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 
-/// Most timers per simulated second; a law that asks for more would never let a run end.
+/// Maximum number of timers per simulated second; a law that asks for more would never let a run
+/// end.
 const MOST_TIMERS_PER_SECOND: u32 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -90,5 +90,5 @@ impl Value {
 
 fn word(words: &[&str], text: &str) -> Result<Value, String> {
     let found = words.iter().position(|word| *word == text);
-    found.map(Value::Word).ok_or_else(|| format!("`{text}` is none of {}", words.join(", ")))
+    found.map(Value::Word).ok_or_else(|| format!("`{text}` is not one of {}", words.join(", ")))
 }

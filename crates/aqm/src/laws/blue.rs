@@ -30,9 +30,9 @@ params! {
         /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "our choice: off, as for the other laws" => false;
     } behaviour {
-        "freeze time": "one for rises and falls",
+        "freeze time": "is the same for rises and falls",
             "Feng, Shin, Kandlur and Saha 2002; the ns-2 port has two";
-        "an idle link": "is a request that finds the queue empty", "ns-2 port of BLUE";
+        "an idle link": "is detected by a dequeue from the empty queue", "ns-2 port of BLUE";
     }
 }
 

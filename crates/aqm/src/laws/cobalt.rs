@@ -80,7 +80,7 @@ params! {
         "an eviction from a flow queue": "is an overflow of that queue",
             "Linux sch_cake.c, cake_drop",
             "ns3": "changes nothing", "ns-3 FqCobaltQueueDisc::FqCobaltDrop";
-        "BLUE and ECN": "drops what could be marked as well",
+        "BLUE and ECN": "BLUE drops packets that could be marked, too",
             "Linux sch_cake.c; ns-3 CobaltQueueDisc";
         "the last packet": "is not dropped", "Linux sch_cake.c",
             "ns3": "may be dropped", "ns-3 CobaltQueueDisc";

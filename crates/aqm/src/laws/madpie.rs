@@ -130,14 +130,14 @@ params! {
             "ns3": "as in pie@ns3", "ns-3 PieQueueDisc",
             "docsis": "as in pie@docsis", "RFC 8034";
         "a deterministic signal becomes due":
-            "at an update that finds more delay than deterministic_target", "Kuhn and Ros 2016 §II";
-        "it takes": "the next arrival that PIE neither signals nor exempts",
+            "at an update with a delay above deterministic_target", "Kuhn and Ros 2016 §II";
+        "it hits": "the next arrival that PIE neither signals nor exempts",
             "Kuhn and Ros 2016 §II";
-        "no deterministic signal": "during a burst, or while two packets or less wait",
+        "no deterministic signal": "during a burst, or while at most two packets are queued",
             "our choice: what PIE exempts; the paper is silent",
-            "linux" | "linux2013": "during a burst, or while less than two packets wait",
+            "linux" | "linux2013": "during a burst, or while fewer than two packets are queued",
                 "our choice: what PIE exempts; the paper is silent",
-            "docsis": "during a burst, while inactive, or while two packets or less wait",
+            "docsis": "during a burst, while inactive, or while at most two packets are queued",
                 "our choice: what PIE exempts; the paper is silent";
         "a deterministic signal marks while": "ecn is on, at any probability",
             "our choice: ecn_mark_limit is PIE's, for its random signals";

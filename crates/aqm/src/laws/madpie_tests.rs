@@ -211,7 +211,7 @@ fn the_bound_must_lie_above_the_target() {
     assert!(refusal.message.contains("greater than target"));
 }
 
-/// Fact aqm-102, 300 ms later, for the burst allowance has to be used up first.
+/// Fact aqm-102, 300 ms later, because the burst allowance must be used up first.
 #[test]
 fn the_arrivals_after_updates_above_the_bound_are_dropped_and_no_others() {
     let mut madpie = settled(&FROZEN);

@@ -4,7 +4,7 @@
 //! Misra, Towsley and Gong 2001, whose text was not read.
 //!
 //! Deviations from ns-2: a draw hits when `u < p`, not `u <= p` (fact aqm-1); there is no byte
-//! mode. ns-2 appends a packet that finds no room and then removes the tail, which is the same
+//! mode. ns-2 appends an arrival to a full queue and then removes the tail, which is the same
 //! packet. Linux and ns-3 have no PI.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};

@@ -30,8 +30,8 @@ params! {
             "dctcp": "Alizadeh et al. 2010 §4: K = 65 at 10 Gb/s"
                 => OrOff(Some(Limit::Packets(65)));
     } behaviour {
-        "what cannot be marked": "passes; the limit alone holds it back", "RFC 8257 §3.1",
-            "sojourn": "passes; the limit alone holds it back",
+        "a packet that cannot be marked": "passes; only the limit drops it", "RFC 8257 §3.1",
+            "sojourn": "passes; only the limit drops it",
                 "our choice: step marks only, as Linux codel_impl.h; sch_dualpi2.c drops";
     }
 }

@@ -32,7 +32,7 @@ impl Law for TailDrop {
     type Params = TailDropParams;
     const NAME: &'static str = "taildrop";
     const DOC: &'static str =
-        "First in, first out, with a hard limit; arrivals that find no room are dropped";
+        "First in, first out, with a hard limit; arrivals at a full queue are dropped";
     const VARS: &'static [Var] = &[];
 
     fn new(_params: &TailDropParams, _env: &Env) -> Self {

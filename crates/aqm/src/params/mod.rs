@@ -148,7 +148,7 @@ macro_rules! words {
                 match text.trim() {
                     $($word $(| $alias)* => Ok(Self::$variant),)+
                     other => Err($crate::__private::format!(
-                        "`{other}` is none of {}", [$($word),+].join(", ")
+                        "`{other}` is not one of {}", [$($word),+].join(", ")
                     )),
                 }
             }

@@ -38,9 +38,9 @@ impl Periodic {
         self.next = now + self.period;
     }
 
-    /// Most expiries that an idle law catches up with: 17 hours of updates every 15 ms, 0.1 s of
-    /// CPU time. The rest are skipped, so that a jump of the host's clock by centuries does not
-    /// hang.
+    /// Maximum number of expiries that an idle law catches up with: 17 hours of updates every
+    /// 15 ms, 0.1 s of CPU time. The rest are skipped, so that a jump of the host's clock by
+    /// centuries does not hang.
     pub const MOST_CAUGHT_UP: u32 = 1 << 22;
 
     /// Moves to the first expiry after `now`. A host that is late by whole periods, as real time

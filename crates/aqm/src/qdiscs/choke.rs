@@ -4,7 +4,7 @@
 //! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. Pan, Prabhakar and Psounis 2000 was
 //! read through them.
 //!
-//! Deviations from Linux: a packet that could be marked but finds no room is dropped unmarked;
+//! Deviations from Linux: a packet that could be marked is dropped unmarked if the queue is full;
 //! holes are closed before the buffer would have to grow for them, where Linux, whose buffer does
 //! not grow, may overwrite its head; `limit` may be in bytes, which count as mean packets for the
 //! thresholds.
@@ -53,12 +53,15 @@ params! {
         /// Whether an average above `max_th` drops ECN-capable packets.
         hard_drop: bool, ANY, "Linux sch_choke.c: off" => false;
     } behaviour {
-        "compared with a packet that waits": "arrivals while the average is above min_th",
+        "compared with a queued packet": "arrivals while the average is above min_th",
             "Linux sch_choke.c";
-        "drawn": "up to three places, then the head; holes are skipped", "Linux sch_choke.c";
-        "a match": "drops both, even what could be marked", "Linux sch_choke.c";
-        "every arrival is signalled": "above max_th; RED proper: from max_th", "Linux sch_choke.c";
-        "after an idle time": "the average is shifted by a table of times; no sample is taken",
+        "the queued packet": "is at a place drawn at random, up to three times while the place is \
+            a hole; then it is the head", "Linux sch_choke.c";
+        "a match": "drops both packets, even if they could be marked", "Linux sch_choke.c";
+        "every arrival is signalled": "above max_th; in RED itself from max_th on",
+            "Linux sch_choke.c";
+        "after an idle time": "the average is shifted as a table of idle times says; no sample is \
+            taken",
             "Linux red.h, red_calc_qavg_from_idle_time";
         "random numbers of RED": "one per signal", "Linux red.h";
     }
@@ -476,8 +479,9 @@ mod tests {
         assert!(choke.places.is_empty(), "without a packet there is no hole");
     }
 
-    /// Linux 6.1 sch_choke.c, choke_dequeue: the idle time begins when the link finds nothing, not
-    /// when the last packet is dropped; red.h, red_calc_qavg_from_idle_time: in shifts.
+    /// Linux 6.1 sch_choke.c, choke_dequeue: the idle time begins when a dequeue returns no packet,
+    /// not when the last packet is dropped. red.h, red_calc_qavg_from_idle_time: the average decays
+    /// by bit shifts.
     #[test]
     fn an_average_decays_from_when_the_link_finds_nothing() {
         let mut choke = choke();

@@ -46,16 +46,16 @@ params! {
         /// Their burst in packets.
         penalty_burst: u64, ANY, "Linux sch_sfb.c: 20" => 20;
     } behaviour {
-        "a bin's probability changes": "at every arrival that falls into it, before it is judged",
+        "a bin's probability changes": "at every arrival in the bin, before the arrival is judged",
             "Linux sch_sfb.c; Feng et al. 2001 hold it for a time";
         "above one half": "arrivals are dropped even if they could be marked", "Linux sch_sfb.c";
         "at one": "arrivals pass unmarked while the penalty box has tokens, else they are dropped",
             "Linux sch_sfb.c";
-        "tokens of the penalty box": "are added when a packet finds none, by the time since the \
-            last packet that found none: packets that come faster than penalty_rate get none",
-            "Linux sch_sfb.c";
-        "a new hash": "starts with the probabilities of the warm-up; the bank that retires \
-            keeps its own for the hash after the next", "Linux sch_sfb.c";
+        "tokens of the penalty box": "are added when a packet arrives without a token left, for \
+            the time since the last such packet: packets that arrive faster than penalty_rate \
+            never earn tokens", "Linux sch_sfb.c";
+        "a new hash": "starts with the probabilities that its bank learned during the warm-up; \
+            the old bank keeps its probabilities until it is used again", "Linux sch_sfb.c";
     }
     check: |params| check(params);
 }
@@ -200,7 +200,7 @@ impl<P: Packet> SfbQueue<P> {
     }
 
     /// Whether the penalty box passes one more packet (Linux 6.1 sch_sfb.c, sfb_rate_limit). A
-    /// packet that finds no token restarts the clock (fact qdisc-9).
+    /// packet without a token left restarts the clock (fact qdisc-9).
     fn has_token(&mut self, now: Time) -> bool {
         const MOST: Span = Span::from_secs(10);
         if self.params.penalty_rate.0 == 0.0 {

@@ -172,13 +172,13 @@ fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     let shown = source.is_state();
     match qdisc.kind.as_str() {
         "red" | "choke" if shown => all.push(
-            "RED's avpkt, burst and bandwidth, and without `tc -d` its probability: tc does not \
-             print them, so those of our dialect are taken"
+            "tc does not print RED's avpkt, burst and bandwidth, nor without -d its probability: \
+             our defaults are used"
                 .to_owned(),
         ),
         "pfifo_fast" => all.push(
-            "the limit of pfifo_fast is the device's txqueuelen for each of three bands: 1000 \
-             packets in one are taken"
+            "the limit of pfifo_fast is the device's txqueuelen for each of three bands: one band \
+             of 1000 packets is used"
                 .to_owned(),
         ),
         "pfifo" | "bfifo" if qdisc.option("limit").is_none() => {
@@ -283,7 +283,7 @@ fn of_cake_alone<'t>(qdisc: &TcQdisc, text: &impl Fn(&str) -> &'t str) -> Vec<St
         all.push(format!("`{word}` of cake has no counterpart here"));
     }
     if let Some(mark) = qdisc.option("fwmark").filter(|it| it.text != "fwmark 0") {
-        all.push(format!("`{}` of cake: no packet here has a mark", mark.text));
+        all.push(format!("`{}` of cake: packets here have no firewall mark", mark.text));
     }
     all
 }

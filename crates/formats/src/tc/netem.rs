@@ -47,7 +47,7 @@ pub(super) fn options(
     Ok(options)
 }
 
-/// A percentage that belongs to a word.
+/// Reads the percentage given after `word`.
 fn share_of(word: Token<'_>, given: Token<'_>) -> Result<TcValue, FormatError> {
     units::percent(given.text)
         .map(TcValue::Real)

@@ -54,14 +54,14 @@ metrics! {
         better: Together(Lower, IDLE)
     };
 
-    /// Bytes carried, as a share of those that the link could have carried in the counted time, as
-    /// its line counts them; never above 1; [below](#what-a-link-carried).
+    /// Bytes carried after the warm-up, as a share of those that the link could have carried,
+    /// framing included; never above 1; [below](#what-a-link-carried).
     UTILISATION = ("utilisation", "utilisation") of Queue, MetricKind::Share, {
         better: Together(Higher, BUSY), margin: Margin::of(0.01), family: Headline("utilisation"),
         tables: &[Compare, Live, Router, Agree, Atlas], bins: Some(OverBins::Mean)
     };
 
-    /// Rate carried by the link in the counted time, framing included, never above its rate.
+    /// Rate carried by the link after the warm-up, framing included; never above the link's rate.
     THROUGHPUT = ("throughput", "throughput") of Queue, MetricKind::Rate, {
         better: Together(Higher, BUSY), tables: &[Router], bins: Some(OverBins::Mean)
     };
@@ -195,9 +195,8 @@ metrics! {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
 
-    /// The share that was lost of the datagrams that were sent in the counted time and whose fate
-    /// is known, with `kind = "echo"` in either direction; datagrams in flight at the end of the
-    /// run are not counted.
+    /// The share of the datagrams sent after the warm-up that was lost, with `kind = "echo"` in
+    /// either direction; datagrams in flight at the end of the run are not counted.
     LOSS_RATE = ("loss_rate", "loss") of Class, MetricKind::Share, {
         better: Always(Lower), family: Headline("loss of real-time traffic"),
         tables: &[Compare, Live, AgreeWide]
@@ -245,9 +244,9 @@ metrics! {
         written: Written::Never("`sojourn agree` computes it from table `flows`")
     };
 
-    /// The share of the packets that arrived in the counted time that this queue dropped. A drop
-    /// after `warmup` of a packet that arrived before does not count, and packets in the queue at
-    /// the end are not dropped.
+    /// The share of the packets that arrived after the warm-up that this queue dropped. A packet
+    /// that arrived before and was dropped after does not count, and packets in the queue at the
+    /// end are not dropped.
     DROP_RATE = ("drop_rate", "drop rate") of Queue, MetricKind::Share, {
         better: Together(Lower, DROP), bins: Some(OverBins::Unknown),
         tables: &[Compare, Live, Router, Agree, AgreeWide, Atlas]
@@ -262,7 +261,7 @@ metrics! {
         better: Together(Lower, DROP), centre: Median, tables: &[Compare]
     };
 
-    /// The share of the packets that arrived in the counted time that this queue marked, without
+    /// The share of the packets that arrived after the warm-up that this queue marked, without
     /// those that arrived marked.
     MARK_RATE = ("mark_rate", "mark rate") of Queue, MetricKind::Share, {
         better: Neither(MARK), centre: Median, bins: Some(OverBins::Unknown),

@@ -356,8 +356,8 @@ fn events(records: &[PacketRecord]) -> Vec<(Time, RecordEvent, usize)> {
     events
 }
 
-/// The index of the link that each flow's packets pass, forward and back. A flow without a link on
-/// the way back leaves no record there.
+/// The index of the link that each flow's packets pass, forward and back. A flow without a reverse
+/// link leaves no record there.
 pub(super) fn link_of(scenario: &Resolved, plan: &Plan) -> Vec<[usize; 2]> {
     let links = |flow: &Flow| {
         let group = &scenario.flows[flow.group];

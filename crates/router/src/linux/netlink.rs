@@ -22,7 +22,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// A request of a type; `body` is the structure that follows the header.
+    /// Creates a request of type `kind`; `body` is the structure that follows the header.
     pub(crate) fn new(kind: u16, flags: i32, body: &[u8]) -> Request {
         let mut bytes = vec![0; HEADER_BYTES];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());

@@ -199,10 +199,8 @@ impl PathOptions {
                 [("aqm", &self.aqm), ("limit", &self.limit), ("framing", &self.framing)]
             {
                 if value.is_some() {
-                    let message = format!(
-                        "without a rate nothing waits in a queue; add {}",
-                        option("rate 10mbit")
-                    );
+                    let message =
+                        format!("without a rate there is no queue; add {}", option("rate 10mbit"));
                     return refuse(&option(key), message);
                 }
             }

@@ -69,8 +69,8 @@ fn check_path(
         ("sender_downlink", group.sender_downlink.is_some()),
     ] {
         if is_unsupported {
-            let message = "engine ns3 has one link on the way to the receivers, and one or none \
-                           on the way back, the same for all flows; use engine sim";
+            let message = "engine ns3 has one link towards the receivers, and one or none on the \
+                           reverse path, the same for all flows; use engine sim";
             return refuse(format!("flows[{index}].{key}"), message);
         }
     }

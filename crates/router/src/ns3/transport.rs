@@ -37,7 +37,7 @@ pub(super) struct Attributes {
     pub(super) recovery: &'static str,
     /// Names and values.
     pub(super) values: Vec<(&'static str, String)>,
-    /// Parts of ns-3's TCP in which errors are avoided (`ns3/runner/mended.h`).
+    /// Parts of ns-3's TCP whose errors are corrected (`ns3/runner/mended.h`).
     pub(super) mended: Vec<&'static str>,
     /// The rise in delay at which a mended CUBIC leaves slow start.
     pub(super) hystart_rise: Span,

@@ -90,8 +90,8 @@ fn check_group(
         ("receive_window", window.is_some_and(|window| !window.autotuned)),
     ] {
         if is_unsupported {
-            let message = "engine linux has one link on the way to the receivers, at most one on \
-                           the way back, and windows that grow by `autotuning`; use engine sim";
+            let message = "engine linux has one link towards the receivers, at most one on the \
+                           reverse path, and windows that grow by `autotuning`; use engine sim";
             return refuse(format!("flows[{index}].{key}"), message);
         }
     }

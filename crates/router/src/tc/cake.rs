@@ -75,7 +75,7 @@ fn cells(w: &mut Writer<'_>) -> Refusable<u64> {
         Some("none") | None => Ok(0),
         Some("atm") => Ok(1),
         Some("ptm") => Ok(2),
-        Some(other) => Err(format!("`cells` of {other}: the kernel has none, atm and ptm")),
+        Some(other) => Err(format!("`cells` of {other}: the kernel's modes are none, atm and ptm")),
     }
 }
 

@@ -79,7 +79,7 @@ fn check_reference(place: &str, expectation: &Expectation) -> Checked<()> {
             );
         }
         if key != "equivalent" && !matches!(bound, Bound::Percent(_)) {
-            let what = format!("{bound} is {}, and with against it is a part", bound.what());
+            let what = format!("{bound} is {}; with `against`, write a percentage", bound.what());
             return refuse(&place, what + " of the reference's value, such as 90%");
         }
     }

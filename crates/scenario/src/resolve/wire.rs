@@ -17,7 +17,7 @@ pub(super) fn bucket(place: &str, written: &capacity::Bucket) -> Checked<Capacit
     let burst_bytes = written.burst.0;
     if line < rate {
         let message =
-            format!("{line} is slower than the {rate} of the tokens, so these never matter");
+            format!("{line} is slower than the {rate} of the tokens, which then have no effect");
         return refuse(&format!("{place}.line"), message + "; write a line at least as fast");
     }
     if burst_bytes == 0 || burst_bytes > DEEPEST_BUCKET {

@@ -2,7 +2,7 @@
 //!
 //! The user is at the receiving end. A request travels on the return path; the server responds on a
 //! new connection that it opens itself, so the first byte takes two round trips from the request,
-//! as with a handshake by the client. A request without a response is sent again.
+//! as with a handshake by the client. A request without a response is repeated.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Web;

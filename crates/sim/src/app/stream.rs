@@ -298,7 +298,7 @@ impl Stream {
         } else if packet.kind == PacketKind::SynAck
             && let Some(opening) = self.opening.take()
         {
-            // A duplicate SYN-ACK finds no opening.
+            // For a duplicate SYN-ACK `opening` is `None`.
             self.establish(&opening, packet, out);
         }
     }

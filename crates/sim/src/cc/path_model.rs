@@ -15,7 +15,7 @@ pub(crate) const MIN_CWND: u32 = 4;
 const NOMINAL_RTT: Span = Span::from_millis(1);
 /// Below this rate the host sends single segments (Linux `bbr_min_tso_rate`), in bit/s.
 const MIN_TSO_RATE: f64 = 1_200_000.0;
-/// Most bytes of one burst (Linux `GSO_LEGACY_MAX_SIZE`).
+/// Maximum size of a burst (Linux `GSO_LEGACY_MAX_SIZE`).
 const MAX_BURST_BYTES: f64 = 65_536.0;
 
 /// What both versions need from the sender. Packets are paced one by one; on a host with

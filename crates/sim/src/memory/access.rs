@@ -29,8 +29,8 @@ impl Waiting {
     }
 }
 
-/// Most packets that one flow of datagrams can have in front of the first link; zero over TCP.
-/// `duration` is that of the run.
+/// Maximum number of packets that one flow of datagrams can have in front of the first link; zero
+/// over TCP. `duration` is that of the run.
 pub(super) fn packets(group: &FlowGroup, duration: Span) -> f64 {
     let stop = group.stop.map_or(duration, |stop| stop.min(duration));
     let active = stop.as_secs() - group.start.0.as_secs().min(stop.as_secs());

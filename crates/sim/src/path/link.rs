@@ -250,7 +250,7 @@ impl ScheduledLink {
     }
 
     /// Sets the server's alarm, unless sending ahead has left it where it is. If services may be
-    /// deferred, an early alarm finds nothing to do and is set again.
+    /// deferred, an early alarm does nothing and is set again.
     #[inline]
     fn set_service(&mut self, agenda: &mut Agenda) {
         let due = self.link.next_service();

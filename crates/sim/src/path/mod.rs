@@ -107,8 +107,8 @@ impl Path {
         self.accesses.push(AccessLink::new(link, delay, &self.routes[route], wire));
     }
 
-    /// Sends a packet from a sender. It goes on the uplink of its flow unless an earlier packet of
-    /// the flow has yet to reach the uplink, or it would overtake another packet there.
+    /// Sends a packet from a sender. The packet enters its flow's uplink at once, unless an earlier
+    /// packet of the flow has yet to reach the uplink or another packet there would be overtaken.
     #[inline(never)]
     pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
         self.onward.sightings.note(now, Point::Sent, packet);

@@ -20,7 +20,7 @@ struct Reordered {
     later: BinaryHeap<Reverse<Later>>,
     /// How many packets have entered the wire.
     entered: u64,
-    /// The number of the next to arrive.
+    /// The number of the packet that arrives next.
     next: u64,
 }
 
@@ -184,7 +184,7 @@ impl Wire {
         &self.in_flight.last_taken().expect("one has arrived").1
     }
 
-    /// When a packet of `bytes` that enters now arrives.
+    /// Sends a packet of `bytes`; returns its arrival time.
     #[inline]
     fn enter(&mut self, now: Time, bytes: u32) -> Time {
         self.propagation.enter(now, bytes)

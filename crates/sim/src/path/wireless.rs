@@ -42,7 +42,7 @@ impl Path {
             match attempt {
                 Attempt::Received => onward.forward::<NOTES>(now, &mut packet, agenda),
                 Attempt::GivenUp => probe.gave_up(&packet),
-                Attempt::Failed => unreachable!("a failed frame is sent again"),
+                Attempt::Failed => unreachable!("a failed frame is retransmitted"),
             }
         }
         let WirelessLan { medium, links, sent: empty, .. } = &mut self.wireless_lans[place];

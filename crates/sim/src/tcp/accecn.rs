@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn without_the_option_ace_has_wrapped_as_often_as_it_can_have() {
-        // RFC 9768 Appendix A.2.1: five with nine delivered is five, as thirteen would not fit; one
-        // with nine delivered is nine.
+        // RFC 9768 Appendix A.2.1: with nine packets delivered, ACE advanced by five means five
+        // marks, because thirteen exceed nine; advanced by one it means nine marks.
         let (mut counters, mut feedback) = (counting(OptionRule::Never), AccEcnFeedback::new(1000));
         for (marks, delivered, read) in
             [(1, 1, 1), (3, 4, 3), (7, 7, 7), (5, 9, 5), (1, 9, 9), (0, 7, 0), (0, 8, 8), (8, 8, 8)]

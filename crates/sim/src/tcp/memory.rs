@@ -3,10 +3,11 @@
 
 use super::profile::BufferRule;
 
-/// Room for headers in the guest's kernel (Linux `MAX_TCP_HEADER` where wireless LAN is
-/// configured), `struct sk_buff` and `struct skb_shared_info`, in whole cache lines.
+/// Room for headers: Linux `MAX_TCP_HEADER` in a kernel with wireless LAN, such as the guest's.
 pub(super) const HEADERS: u32 = 256;
+/// Size of `struct sk_buff`, rounded up to cache lines.
 pub(super) const SK_BUFF: u32 = 256;
+/// Size of `struct skb_shared_info`, rounded up to cache lines.
 pub(super) const SHARED_INFO: u32 = 320;
 /// Headers of IPv4 and TCP without options, which no segment size counts (RFC 6691 §2).
 pub(super) const IP_AND_TCP: u32 = 40;

@@ -23,12 +23,12 @@ pub struct RtoRule {
     pub max: Span,
 }
 
-/// To what the floor of the timeout applies.
+/// The term of the timeout that has a floor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RtoFloor {
-    /// To the variance term, which follows the largest deviation of a round trip (Linux).
+    /// The variance term, which follows the largest deviation of a round trip (Linux).
     Variance(Span),
-    /// To the whole timeout; the variance is RFC 6298's.
+    /// The whole timeout; the variance is RFC 6298's.
     Whole(Span),
 }
 
@@ -454,7 +454,7 @@ pub const NEWRENO: Profile = Profile {
     ..LINUX // behaviour of only newer or older kernels is off
 };
 
-/// SACK as ns-2's Sack1 has it.
+/// SACK as in ns-2's Sack1.
 pub const SACK: Profile = Profile {
     name: "sack",
     doc: "ns-2.35 Sack1: a pipe count, no lost retransmissions found, timeout of 200 ms or more",

@@ -52,8 +52,8 @@ fn a_segment_older_than_the_timestamp_to_echo_is_not_taken_in() {
             let ack = receive(&mut receiver, &Packet { sent, ..data(seq) }).unwrap();
             (ack.seq, ack.sack[0].start, ack.sack[0].end, ack.sent.as_nanos() / 1_000_000)
         };
-        // Segment 1 was sent again. Then arrive one sent at 10 ms, one a tick older, a duplicate of
-        // the first, sent at 600 ms, and one sent 200 ms before that.
+        // Segment 1 was retransmitted. Then arrive one sent at 10 ms, one a tick older, a duplicate
+        // of the first, sent at 600 ms, and one sent 200 ms before that.
         [(0, 10), (1, 500), (3, 10), (2, 499), (0, 600), (5, 400)].map(|(seq, ms)| take(seq, ms))
     };
     let kept = [(1, 0, 0, 10), (2, 0, 0, 500), (2, 3, 4, 500), (4, 0, 0, 500), (4, 0, 1, 600)];

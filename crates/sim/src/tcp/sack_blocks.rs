@@ -9,7 +9,7 @@ use std::array;
 
 use crate::packet::{Block, SACK_BLOCKS};
 
-/// Most blocks remembered (Linux `TCP_NUM_SACKS`).
+/// Maximum number of remembered blocks (Linux `TCP_NUM_SACKS`).
 const MOST: usize = 4;
 /// Blocks that are reported reliably even if acknowledgements may be lost (Linux
 /// `TCP_SACK_BLOCKS_EXPECTED`).

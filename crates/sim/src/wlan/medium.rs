@@ -22,7 +22,7 @@ use super::rate::RateChoice;
 pub(crate) enum Attempt {
     /// The frame was acknowledged.
     Received,
-    /// The frame was not received and will be sent again.
+    /// The frame was not received and will be retransmitted.
     Failed,
     /// The frame was not received, and no attempts are left.
     GivenUp,

@@ -22,7 +22,7 @@ const UPDATE_INTERVAL: Span = Span::from_millis(100);
 const SAMPLED_PERCENT: i64 = 10;
 /// Attempts at one rate end after this time (`segment_size`, microseconds).
 const SEGMENT_US: u64 = 6_000;
-/// Most attempts at one rate (`max_retry`).
+/// Maximum number of attempts at one rate (`max_retry`).
 const MAX_RETRY: u32 = 7;
 /// Columns of the table of rates to sample (`SAMPLE_COLUMNS`).
 const COLUMNS: usize = 10;

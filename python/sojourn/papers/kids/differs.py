@@ -22,8 +22,8 @@ def _medians(aqm: str, prefix: str = "") -> str:
 
 
 PARAGRAPHS = {
-    PIE_HOLDS: "the module of {=2013} loses its drop probability when it finds its queue empty "
-    "twice, for the product of its decay wraps ({=fact aqm-131}). Medians at a target of {=5} ms "
+    PIE_HOLDS: "the module of {=2013} loses its drop probability when two updates find the queue "
+    "empty, because its decay overflows ({=fact aqm-131}). Medians at a target of {=5} ms "
     "under light, moderate and heavy load: PIE "
     f"{_medians('pie')} ms, ARED {_medians('ared')}, CoDel {_medians('codel')}; PIE's {{=90}}th "
     "percentiles are {F3/light.target5ms.pie.qd.p90_ms:.1f}, "
@@ -219,7 +219,7 @@ DIFFERS = {
     "{floyd_weight.n16.ecn.ared.rtt.p50_ms - floyd_weight.n1.ecn.ared.rtt.p50_ms:.0f}: "
     f"{_WEIGHT}. With {{=64}} flows that cannot go below a window of two packets, two of "
     "each are always on their way: {n16.ecn.codel.qd.p50_ms:.0f} ms wait, CoDel's median. An "
-    "AQM that stays shorter drops what cannot be marked, so that some flows' SYN never arrives.",
+    "AQM with a shorter queue drops what cannot be marked, so that some flows' SYN never arrives.",
     "F14-1": "ARED's median goodput with ECN is {n1.ecn.ared.goodput5s.p50_mbps:.2f}, "
     "{n4.ecn.ared.goodput5s.p50_mbps:.2f}, {n8.ecn.ared.goodput5s.p50_mbps:.2f} and "
     "{n16.ecn.ared.goodput5s.p50_mbps:.2f} Mbit/s at {=1}, {=4}, {=8} and {=16} flows per sender, "

@@ -1,7 +1,7 @@
 """Why claims of the report do not hold on today's kernel; numbers are filled in.
 
 Templates are those of `sojourn.reproduce.reasons`, filled with what was measured on the kernel.
-Delays as in `differs`, ARED's weight as there.
+Delays are defined and ARED's weight is chosen as in `differs`.
 """
 
 from sojourn.papers.kids import differs

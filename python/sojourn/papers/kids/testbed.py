@@ -13,8 +13,8 @@ TESTBED = Testbed(
     "target and 20 %, drops instead of marks above 10 %, a burst allowance of 150 ms. ARED, "
     "its thresholds and its weight are the report's. The shaper is CBS, not HTB, with nothing "
     "below it; under it RED does not detect idle periods. A flow whose "
-    "SYN is dropped goes on without ECN, as on Linux since 4.1. Access links of 100 Mbit/s are "
-    "one for a group.",
+    "SYN is dropped goes on without ECN, as on Linux since 4.1. The flows of a group share one "
+    "access link of 100 Mbit/s.",
     notes={
         "T4": "Published: Linux 3.8.2 hosts, a 3.10.4 router, four senders and receivers. Here: "
         "one guest kernel in virtual time, its own TCP (reno, SACK, initial window 10, no "

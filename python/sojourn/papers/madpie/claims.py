@@ -43,7 +43,7 @@ CLAIMS_S1: list[Claim] = [
         f"{_RTT500}.madpie.p80_ms", 20, "ms"),
     number("madpie-F2-5", "approx", "80th percentile of PIE at RTT 500", f"{_RTT500}.pie.p80_ms",
         30, "ms"),
-    number("madpie-F2-6", "approx", "largest delay at RTT 500, PIE less MADPIE",
+    number("madpie-F2-6", "approx", "largest delay at RTT 500, PIE minus MADPIE",
         difference(f"{_RTT500}.pie.max_ms", f"{_RTT500}.madpie.max_ms"), 60, "ms"),
     between("madpie-F2-7", "approx", "90th percentile of MADPIE at RTT 500",
         f"{_RTT500}.madpie.p90_ms", None, 30, "ms"),
@@ -99,7 +99,7 @@ CLAIMS_S2: list[Claim] = [
     order("madpie-F6-3", "RTT 100: MADPIE and PIE hardly differ",
         *(alike(f"rtt100.madpie.qd.{q}_ms", f"rtt100.pie.qd.{q}_ms")
         for q in ("p25", "p50", "p75", "p95"))),
-    number("madpie-F6-4", "approx", "75th percentile at RTT 500, PIE less MADPIE",
+    number("madpie-F6-4", "approx", "75th percentile at RTT 500, PIE minus MADPIE",
         "rtt500.pie_minus_madpie.qd.p75_ms", 5, "ms"),
     order("madpie-F6-5",
         "RTT 500: 95th percentile of MADPIE below PIE's, by clearly more than at p75",
@@ -115,7 +115,7 @@ CLAIMS_S2: list[Claim] = [
     order("madpie-F7-2", "95th percentile of MADPIE not above PIE's at RTT 300 and 500",
         *(not_more(f"rtt{rtt}.madpie.{kb}kb.p95_ms", f"rtt{rtt}.pie.{kb}kb.p95_ms")
         for rtt in (300, 500) for kb in SIZES_KB)),
-    number("madpie-F7-3", "approx", "95th percentile, 73 kB, RTT 300, PIE less MADPIE",
+    number("madpie-F7-3", "approx", "95th percentile, 73 kB, RTT 300, PIE minus MADPIE",
         "rtt300.pie_minus_madpie.73kb.p95_ms", 700, "ms"),
     order("madpie-F7-4", "75th percentile of MADPIE below PIE's for 102 kB at RTT 500",
         more("rtt500.pie.102kb.p75_ms", "rtt500.madpie.102kb.p75_ms")),

@@ -5,9 +5,9 @@
 //! Linux `red.h`, `red_adaptative_algo`; the text of the paper was not read.
 //!
 //! Deviations of `floyd2001` from Linux `red.h`: as for [`super::red`]; `gentle` is on; thresholds
-//! and weight are automatic. `linux` is the kernel's in its integers. `kids` is `linux` with the
-//! thresholds of Khademi, Ros and Welzl 2013: half and three halves of the backlog that corresponds
-//! to a target delay at the link's rate.
+//! and weight are automatic. `linux` has the kernel's rules and integers. `kids` is `linux` with
+//! the thresholds of Khademi, Ros and Welzl 2013: half and three halves of the backlog that
+//! corresponds to a target delay at the link's rate.
 //!
 //! Deviations of `floyd2001` from ns-2 and ns-3: as for [`super::red`]; `max_p` moves on a timer,
 //! not at the first arrival after half a second, and its bounds may be overshot by one step (0.51

@@ -6,9 +6,9 @@
 //! ns-3 `CoDelQueueDisc`, `DoDequeue` and `OkToDrop`. A time of zero means "not set", as in the
 //! kernel: bit-exact, and wrong once in 2^32 ticks.
 //!
-//! Deviations: the cap of 256 drops per call of the newest kernels is not built, for its rule was
-//! not read; nor is the kernel's bypass of an empty queue. ns-3 compares times without regard to
-//! the wrap, `ns3` here with regard to it, which differs after 73 minutes.
+//! Deviations: the cap of 256 drops per call of the newest kernels is missing, because we did not
+//! read its rule; so is the kernel's bypass of an empty queue. ns-3 compares times as if they never
+//! wrapped, our `ns3` allows for it, which differs after 73 minutes.
 
 use super::CoDelParams;
 use crate::law::{Cause, Env, Verdict};

@@ -25,7 +25,7 @@ pub(in crate::laws) enum Controller {
     Docsis(Docsis),
 }
 
-/// The same call for every variant.
+/// Evaluates `$call` with `$pie` bound to the controller inside, whatever the variant.
 macro_rules! each {
     ($controller:expr, $pie:ident => $call:expr) => {
         match $controller {

@@ -41,7 +41,7 @@ fn linux_decays_by_a_64th() {
     assert_near(linux_update(&mut linux(0.5, 0, &[]), 0), 0.4903418, 1e-7);
 }
 
-/// Linux `sch_pie.c`, `pie_calculate_probability`: no decay while something waits although the
+/// Linux `sch_pie.c`, `pie_calculate_probability`: no decay while packets are queued, even if the
 /// last delay was 0.
 #[test]
 fn linux_does_not_decay_while_packets_wait() {

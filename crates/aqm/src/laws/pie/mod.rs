@@ -170,11 +170,11 @@ params! {
     } behaviour {
         "burst allowance falls": "by tupdate, at each update", "RFC 8033 §4.4",
             "paper2013": "by the time a rate measurement took, at its end", "Pan et al. 2013 §III",
-            "linux": "by the time since the last departure (delay=rate: of the measurement)",
+            "linux": "by the time since the last departure (delay=rate: by that of a measurement)",
                 "Linux sch_pie.c",
             "linux2013": "by the time a rate measurement took, at its end", "the module of 2013",
             "docsis": "by tupdate, at each update", "RFC 8034";
-        "burst allowance is renewed": "by an arrival that finds p = 0 and both delays < target/2",
+        "burst allowance is renewed": "by an arrival while p = 0 and both delays < target/2",
             "RFC 8033 §4.4",
             "paper2013": "by a rate measurement with p = 0 and both delays < target/2",
                 "Pan et al. 2013 §III",
@@ -203,9 +203,9 @@ params! {
                        third of the limit",
                 "RFC 8034; CableLabs docsis-ns3";
         "limits of p": "0 to 1", "RFC 8033 §4.2",
-            "linux": "0 and none: it may exceed 1, for the kernel's clamp has no effect",
+            "linux": "0, no upper limit: p may exceed 1, as the kernel's clamp has no effect",
                 "Linux sch_pie.c, pie_calculate_probability",
-            "ns2": "0 and none", "the ns-2 code",
+            "ns2": "0, no upper limit", "the ns-2 code",
             "docsis": "0 to 13.6, for a packet of mean size", "RFC 8034";
         "extra step at high delay": "none", "RFC 8033",
             "paper2013": "none (heuristics=linux2013: +2 points above 250 ms)", "Pan et al. 2013",
@@ -216,9 +216,9 @@ params! {
         "p decays": "by idle_decay, when both delays are 0", "RFC 8033 §4.2",
             "paper2013": "never (heuristics=linux2013: by 2 % when both delays are 0)",
                 "Pan et al. 2013",
-            "linux": "by 1/64, when both delays are 0 and nothing waits", "Linux sch_pie.c",
-            "linux2013": "by 2 %, to below 1 % if p > 1.02 %, when both delays are 0 and nothing \
-                          waits", "the module of 2013",
+            "linux": "by 1/64, when both delays are 0 and the queue is empty", "Linux sch_pie.c",
+            "linux2013": "by 2 %, to below 1 % if p > 1.02 %, when both delays are 0 and the \
+                          queue is empty", "the module of 2013",
             "docsis": "by idle_decay, when both delays are < 5 ms", "RFC 8034";
         "ECN marks while": "p < ecn_mark_limit", "RFC 8033 §5.1",
             "linux": "p <= ecn_mark_limit", "Linux sch_pie.c",
@@ -228,7 +228,7 @@ params! {
             "our choice: as a drop does; RFC 8033 Appendix B leaves it open",
             "paper2013" | "rfc8033_basic": "does not exist", "Pan et al. 2013; RFC 8033 Appendix A",
             "linux2013": "does not exist", "the module of 2013",
-            "linux": "only one that was drawn for", "Linux sch_pie.c",
+            "linux": "only a mark by random draw", "Linux sch_pie.c",
             "ns3": "no", "ns-3 PieQueueDisc",
             "docsis": "there are no marks", "RFC 8034";
         "random numbers": "one per arrival while the accumulator is between 0.85 and 8.5",

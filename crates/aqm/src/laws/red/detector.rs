@@ -173,8 +173,9 @@ impl Detector {
             Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, head.bytes, queue, rng),
         };
         if was_idle && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // The queue is empty and no dequeue need follow: the link is still idle. Without
-            // `was_idle` it is sending the last packet, and idle from the next dequeue on.
+            // The link was idle and remains so, as there may be no dequeue that would note it. If
+            // the link was busy, it is sending the last packet; the next dequeue starts its idle
+            // time.
             self.average.idle_since = Some(now);
         }
         verdict

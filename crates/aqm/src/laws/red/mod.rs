@@ -110,24 +110,24 @@ params! {
     } behaviour {
         "after an idle time": "the average decays by the packets that could have passed, then \
             takes a sample of 0", "ns-2 red.cc; ns-3 RedQueueDisc",
-            "linux": "the average is shifted by a table of times; no sample is taken",
+            "linux": "the average is shifted as a table of idle times says; no sample is taken",
                 "Linux red.h, red_calc_qavg_from_idle_time";
         "random numbers": "one per arrival between the thresholds", "Floyd and Jacobson 1993 §4",
             "linux": "one per signal", "Linux red.h",
             "ns2" | "ns3": "one per arrival between the thresholds that is not exempt",
                 "ns-2 red.cc; ns-3 RedQueueDisc";
         "an early signal comes": "when u < p_a", "our choice: never at p = 0, always at 1",
-            "linux": "when the count times avg - min_th reaches the number drawn",
+            "linux": "when count * (avg - min_th) reaches the number drawn",
                 "Linux red.h, red_mark_probability",
             "ns2" | "ns3": "when u <= p_a", "ns-2 red.cc; ns-3 RedQueueDisc";
         "the first arrival above min_th": "may be signalled", "Floyd and Jacobson 1993 §4",
             "linux" | "ns2" | "ns3": "is accepted", "Linux red.h; ns-2 red.cc; ns-3 RedQueueDisc";
         "never signalled": "nothing is exempt", "Floyd and Jacobson 1993 §4",
-            "ns2" | "ns3": "while no more than one packet (in bytes: one byte) waits",
+            "ns2" | "ns3": "while at most one packet (in bytes: one byte) is queued",
                 "ns-2 red.cc; ns-3 RedQueueDisc";
         "count after a forced signal": "0", "ns-2 red.cc",
-            "linux": "-1: the next draw is new", "Linux red.h",
-            "ns3": "as before", "ns-3 RedQueueDisc";
+            "linux": "-1: the next arrival draws a new number", "Linux red.h",
+            "ns3": "unchanged", "ns-3 RedQueueDisc";
         "the gentle slope starts": "at the current max_p", "our choice: the curve has no step",
             "linux": "does not exist", "Linux red.h",
             "ns2" | "ns3": "at the first max_p", "ns-2 red.cc; ns-3 RedQueueDisc";

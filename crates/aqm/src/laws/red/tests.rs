@@ -284,7 +284,7 @@ fn thresholds_of_different_units_or_in_the_wrong_order_are_refused() {
     assert!(refusal("ared:min_th=7kB,max_th=6kB").contains("less than"));
 }
 
-/// Linux `sch_red.c`, `red_enqueue`: the average sees arrivals that find no room.
+/// Linux `sch_red.c`, `red_enqueue`: arrivals at a full queue change the average too.
 #[test]
 fn the_average_learns_from_arrivals_that_overflow() {
     let mut fifo = Fifo::new(law::<Red>(&[("min_th", "500p"), ("w_q", "0.5")]), Limit::Packets(4));

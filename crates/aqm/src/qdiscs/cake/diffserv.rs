@@ -24,7 +24,7 @@ crate::words! {
 /// What a tin gets of the bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TinShare {
-    /// Its threshold; within it the tin goes before those with lower numbers.
+    /// The rate up to which the tin has priority over tins with lower numbers.
     pub(super) threshold: Option<Rate>,
     /// Its weight without a bandwidth, in bytes per round.
     pub(super) quantum: i64,

@@ -54,7 +54,7 @@ impl OverflowHeap {
 
     /// The queue that loses a packet.
     pub(super) fn fattest(&mut self, bytes_of: impl Fn(u32) -> u64) -> u32 {
-        // An empty queue on top: cake_drop finds no packet and rebuilds the heap.
+        // With an empty queue on top cake_drop rebuilds the heap.
         if self.departures_left == 0 || self.bytes_at(0, &bytes_of) == 0 {
             self.build(&bytes_of);
         }

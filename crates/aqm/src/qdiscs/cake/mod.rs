@@ -219,8 +219,8 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The head of the new queues has used up its credits: to the end of the old ones with a new
-    /// share.
+    /// Moves the head of the new queues, which has used up its credits, to the end of the old ones
+    /// with a new share.
     fn step_back(&mut self, tin: usize, index: u32, rng: &mut Rng) {
         if self.states[index as usize].phase == Phase::Sparse {
             let is_empty = self.flows.is_empty(index);

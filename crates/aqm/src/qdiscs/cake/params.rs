@@ -86,10 +86,11 @@ params! {
             => InverseRoots::Linux6_1;
     } behaviour {
         "a flow's quantum": "1514 bytes (with a bandwidth, a 4096th of its bytes per second, \
-            at least 300) over the bulk flows of its busier host, rounded at random",
+            at least 300), divided by the number of bulk flows of its busier host and rounded at \
+            random",
             "Linux sch_cake.c";
         "target and interval": "at least 1.5 and 3 packet times of the bandwidth; the interval \
-            grows as much as the target", "Linux sch_cake.c";
+            grows by as much as the target", "Linux sch_cake.c";
         "dropped where there is no room": "the head of the queue with most bytes",
             "Linux sch_cake.c";
         "ECN": "COBALT marks whatever can be marked; BLUE drops", "Linux sch_cake.c";

@@ -131,7 +131,7 @@ fn the_shaper_sends_at_its_rate_and_gives_the_time_of_the_next_packet() {
     while cake.backlog().packets > 0 {
         match cake.dequeue(now, &mut rng, &mut log) {
             Some(_) => sent += 1,
-            None => now = cake.held_until().expect("something waits"),
+            None => now = cake.held_until().expect("packets are queued"),
         }
     }
     assert_eq!(now.since(ms(0)), Span::from_nanos(1_211_200 * 99));

@@ -42,16 +42,18 @@ params! {
         /// bounds the queue.
         drop_overload: bool, ANY, "RFC 9332 §4.2.3" => true;
     } behaviour {
-        "thinning": "deterministic: a sum that passes 1", "RFC 9332 Appendix A.2: recur",
+        "thinning": "deterministic: whenever a sum of probabilities passes 1",
+            "RFC 9332 Appendix A.2: recur",
             "linux": "random", "Linux sch_dualpi2.c";
-        "low-latency marks of its own": "a ramp from l_min_th", "RFC 9332 Appendix A.2: laqm",
+        "the low-latency queue's own marks": "a ramp from l_min_th", "RFC 9332 Appendix A.2: laqm",
             "linux": "a step above l_min_th", "Linux sch_dualpi2.c";
         "saturated": "from k p' = 1", "RFC 9332 Appendix A.2",
             "linux": "above k p' = 1", "Linux sch_dualpi2.c";
         "saturated, low latency": "dropped with p'^2, else marked", "RFC 9332 §4.2.3",
             "linux": "dropped when two draws are < p', else marked", "Linux sch_dualpi2.c";
         "never signalled": "nothing is exempt", "RFC 9332 Appendix A.2",
-            "linux": "while less than two packets wait, except by the step", "Linux sch_dualpi2.c";
+            "linux": "while fewer than two packets are queued, except by the step",
+                "Linux sch_dualpi2.c";
     }
     check: |params| match params.k >= 1.0 {
         true => Ok(()),

@@ -196,7 +196,7 @@ fn on_empty_is_called_when_a_law_drops_the_first_packet_of_a_queue() {
 #[test]
 fn timers_of_empty_queues_are_caught_up_when_a_packet_arrives() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
-    assert_eq!(fq.next_timer(), None, "nothing waits, so there is no timer");
+    assert_eq!(fq.next_timer(), None, "an empty queue has no timer");
     fill(&mut fq, 1, 1, 1514);
     assert_eq!(fq.next_timer(), Some(ms(10)));
     fq.on_timer(ms(10));

@@ -53,7 +53,7 @@ impl DrrLists {
         &mut self.places[index as usize].credits
     }
 
-    /// Likewise, for a queue that may not exist.
+    /// The same for a queue that may not exist.
     pub(crate) fn credits(&self, index: u32) -> Option<i64> {
         self.places.get(index as usize).map(|place| place.credits)
     }

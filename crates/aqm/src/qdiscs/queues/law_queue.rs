@@ -142,7 +142,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         self.law.on_timer(now, self.backlog());
     }
 
-    /// Drops the head to make room. Returns its size, or none if nothing waits.
+    /// Drops the head to make room. Returns its size, or `None` if the queue is empty.
     pub(crate) fn evict(&mut self, now: Time, sink: &mut dyn Sink<P>) -> Option<u32> {
         let Departure { packet, enqueued } = self.waiting.pop()?;
         let bytes = packet.bytes();

@@ -5,7 +5,7 @@
 //!
 //! Deviations from Linux:
 //! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer:
-//!   packets that then find no queue are dropped, and several periods without a packet re-sort
+//!   packets for which no queue is left are dropped, and several periods without a packet re-sort
 //!   once.
 //! - A `limit` below `flows` reduces the number of queues only if it is not the default, since tc
 //!   cannot distinguish; in bytes it keeps them all, and the longest queue loses packets.
@@ -95,7 +95,7 @@ struct Queues<P> {
     queues: Vec<Active>,
     pool: Pool<P>,
     free: Vec<u32>,
-    /// The queue served last; its successor in the ring is next. None when nothing waits.
+    /// The queue served last; its successor in the ring is next. `None` while all are empty.
     tail: Option<u32>,
     total: Total,
     limit: Limit,

@@ -37,10 +37,11 @@ params! {
     behaviour {
         "a new queue": "is served last in the round", "Linux sch_sfq.c";
         "a queue is charged": "the bytes it sends, unless it empties", "Linux sch_sfq.c";
-        "dropped where there is no room": "a packet of the longest queue in packets, of equals the \
-            one that changed last; where all hold one, of the next in the round", "Linux sch_sfq.c";
-        "a new hash": "re-sorts queued packets, in order; a packet that finds no queue, or a full \
-            one, is dropped", "Linux sch_sfq.c";
+        "dropped where there is no room": "a packet of the queue with most packets; of several, \
+            the queue that changed last; if every queue has one packet, the next one in the round",
+            "Linux sch_sfq.c";
+        "a new hash": "re-sorts queued packets, in order; a packet without a free queue, or with a \
+            full one, is dropped", "Linux sch_sfq.c";
     }
     check: |params| shape(params.limit, params.divisor, params.flows, params.depth);
 }

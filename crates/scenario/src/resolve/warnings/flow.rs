@@ -78,8 +78,8 @@ pub(super) fn too_few_round_trips(
     let is_short = counted < flow.rtt.times(FEW_ROUND_TRIPS);
     (flow.app.tcp().is_some() && is_short).then(|| {
         format!(
-            "flows[{index}].rtt: the counted time of {counted} is shorter than {FEW_ROUND_TRIPS} \
-             base RTTs of `{}` ({} each); lengthen the duration",
+            "flows[{index}].rtt: the {counted} after the warm-up are shorter than \
+             {FEW_ROUND_TRIPS} base RTTs of `{}` ({} each); lengthen the duration",
             flow.name, flow.rtt
         )
     })

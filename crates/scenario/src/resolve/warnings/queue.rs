@@ -291,8 +291,9 @@ pub(super) fn isolation_without_hosts(queue: &Queue<'_>) -> Option<String> {
     Some(queue.warning(
         "queue.isolation",
         &format!(
-            "no group over this link names src_host or dst_host, so each is its own pair of hosts \
-             and {isolation} acts as every other isolation by hosts; name the hosts of the groups"
+            "no group of flows over this link names src_host or dst_host, so each group counts as \
+             another pair of hosts and {isolation} does not differ from other isolation by hosts; \
+             name the hosts of the groups"
         ),
     ))
 }

@@ -23,7 +23,7 @@ use crate::packet::{Packet, PacketKind};
 const STREAM: u64 = 0;
 /// Bytes of the request: the size of a short GET, ours.
 const REQUEST_BYTES: u64 = 100;
-/// Bytes offered at once where the data has no end.
+/// Bytes offered at one time if the amount of data is unlimited.
 const MOST_OFFERED: u64 = 1 << 20;
 
 /// Bytes that a library may take at one instant: with more, it takes what it cannot send.
@@ -71,7 +71,7 @@ pub(crate) struct About<'a> {
     pub(crate) ecn: bool,
     /// When it starts and stops.
     pub(crate) times: (Time, Time),
-    /// When the counted time begins.
+    /// When the warm-up ends.
     pub(crate) warmup: Time,
     /// A seed for each end.
     pub(crate) seeds: [[u8; 32]; 2],

@@ -49,7 +49,7 @@ impl Bounds {
         }
     }
 
-    /// The long-term bound less the headroom.
+    /// The long-term bound minus the headroom.
     pub(crate) fn inflight_with_headroom(&self) -> u32 {
         if self.inflight_hi == u32::MAX {
             return u32::MAX;

@@ -12,8 +12,8 @@ use super::bounds::{self, BETA};
 use super::{Bbr3, BbrMode, FullBw};
 use crate::cc::{Progress, RateSample};
 
-/// Most rounds between probes, for coexistence with Reno (`bbr_bw_probe_max_rounds`), minus a
-/// random number up to one (`bbr_bw_probe_rand_rounds`).
+/// Maximum number of rounds between probes, for coexistence with Reno (`bbr_bw_probe_max_rounds`),
+/// minus a random number up to one (`bbr_bw_probe_rand_rounds`).
 const MOST_ROUNDS: u32 = 63;
 const RANDOM_ROUNDS: u64 = 2;
 /// At most 2 to 3 s pass between probes (`bbr_bw_probe_base_us`, `bbr_bw_probe_rand_us`).

@@ -169,7 +169,7 @@ impl Sender {
         }
     }
 
-    /// Repairs losses in a recovery, or as after a timeout if the stack has no recovery.
+    /// Starts a recovery, or retransmits as after a timeout if the stack has no recovery.
     fn begin_repair(&mut self, now: Time) {
         self.episode.state = match self.profile.recovery {
             Style::SlowStart => {

@@ -90,8 +90,8 @@ impl Sender {
         }
     }
 
-    /// Whether its data is ECN-capable. In accurate mode it is not if the path clears the field
-    /// (RFC 9768 §3.2.2.3).
+    /// Whether its data is ECN-capable; false also in accurate mode if the path clears the ECN
+    /// field (RFC 9768 §3.2.2.3).
     pub fn is_ecn_capable(&self) -> bool {
         self.segments.ecn
     }

@@ -52,8 +52,9 @@ pub(super) struct Writes {
     wakes_at: u32,
     /// The segments with PSH that may be unacknowledged.
     marks: VecDeque<u32>,
-    /// The first of them that is unsent, and one past the last that was sent.
+    /// The first unsent segment with PSH.
     next_mark: u32,
+    /// One past the last segment with PSH that was sent.
     past_mark: u32,
 }
 
@@ -454,6 +455,6 @@ mod tests {
         writes.append(1_348);
         writes.wake(&sent(3));
         assert_eq!(writes.marks, [2], "the rest of the segment ends it again");
-        assert!(writes.has_push(2), "sent again");
+        assert!(writes.has_push(2), "retransmitted");
     }
 }

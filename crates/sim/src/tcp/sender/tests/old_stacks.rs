@@ -159,7 +159,7 @@ fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
     (3..=13).for_each(|seq| drop(script.ack(seq, &[])));
     assert_eq!((script.sender.state(), script.cwnd()), (State::Open, 5));
     let again = script.sent.iter().filter(|&&seq| seq <= 10).count();
-    assert_eq!(again, 11, "only the head was sent again");
+    assert_eq!(again, 11, "only the head was retransmitted");
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn echoes_are_compared_with_the_first_retransmission_of_the_same_recovery() {
     let in_ms = |ms| Time::ZERO + Span::from_millis(ms);
     let mut script = Script::with_timestamps(LINUX, "reno", 20, u32::MAX, 100);
     (2..=4).for_each(|to| drop(script.ack(0, &[(2, to)])));
-    assert!(script.sent.ends_with(&[22, 1]), "1 is sent again at 100 ms");
+    assert!(script.sent.ends_with(&[22, 1]), "1 is retransmitted at 100 ms");
     (5..=12).for_each(|to| drop(script.ack(0, &[(2, to)])));
     assert!(script.sent.ends_with(&[23, 24, 25, 26]), "{:?}", script.sent);
     // The acknowledgement that ends the recovery shows that 23 is lost.
@@ -148,7 +148,7 @@ fn echoes_are_compared_with_the_first_retransmission_of_the_same_recovery() {
     script.ack(22, &[(24, 26)]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
     assert_eq!(script.sent.iter().filter(|&&seq| seq == 23).count(), 2);
-    // Its original was only late: it left when 1 was sent again, and before 23 was retransmitted.
+    // Its original was only late: it left when 1 was retransmitted, and before 23 was.
     script.now = in_ms(205);
     script.ack(26, &[]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, 10));

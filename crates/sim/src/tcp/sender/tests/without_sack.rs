@@ -135,7 +135,7 @@ fn reno_repairs_one_loss_per_window_and_leaves_the_next_to_the_timer() {
     assert_eq!(script.expire().1, [5]);
 }
 
-/// Jacobson 1988 §3 and ns-2 `TcpAgent::dupack_action`: everything sent is sent again, in slow
+/// Jacobson 1988 §3 and ns-2 `TcpAgent::dupack_action`: everything is retransmitted, in slow
 /// start.
 #[test]
 fn tahoe_goes_back_to_the_loss_in_slow_start() {
