@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { FLAGS, root, serveFolder } from "./support.mjs";
-import { finish, runFor } from "./walk/hands.mjs";
+import { finish, opened, runFor } from "./walk/hands.mjs";
 
 const SITE = join(root, "out/site/html");
 if (!existsSync(join(SITE, "atlas/index.html")) || !existsSync(join(SITE, "live/sojourn.wasm"))) {
@@ -22,7 +22,7 @@ const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: FLAGS });
 
 async function watched() {
-  const page = await browser.newPage();
+  const page = await opened(browser);
   const problem = (what) => problems.push(`${at}: ${what}`);
   page.on("console", (message) => message.type() === "error" && problem(message.text()));
   page.on("pageerror", (error) => problem(error.message));

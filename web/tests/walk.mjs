@@ -5,12 +5,15 @@
 // a target, a step that does not do what it says, or a text and acts that are not of one length.
 //
 //     node web/tests/walk.mjs FOLDER [TUTORIAL...]       (after `make site`, with the live page)
+//
+// A step may take WALK_LIMIT_S seconds, 60 without it: give it more on a busy machine.
 
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { FLAGS, root, serveFolder } from "./support.mjs";
+import { opened } from "./walk/hands.mjs";
 import { TUTORIALS } from "./walk/tutorials.mjs";
 
 const SITE = join(root, "out/site/html");
@@ -28,7 +31,7 @@ const pictures = [];
 
 /** A page whose errors and requests to elsewhere are problems. */
 async function watched(context, home) {
-  const page = await context.newPage();
+  const page = await opened(context);
   const problem = (what) => problems.push(`${page.url().split("#")[0]}: ${what}`);
   page.on("console", (message) => {
     if (message.type() === "error") problem(message.text());

@@ -1,11 +1,20 @@
 // What a reader does on the live page, by the words that stand on it.
 
+const limit_s = Number(process.env.WALK_LIMIT_S ?? 60);
+if (!(limit_s > 0)) throw new Error("WALK_LIMIT_S must be a number of seconds, such as 300");
+
+/** A page that waits at most WALK_LIMIT_S seconds for anything; without it a minute. */
+export async function opened(context) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(limit_s * 1000);
+  return page;
+}
+
 /** Waits until the page says something that has these words. */
 async function says(page, selector, words) {
   await page.waitForFunction(
     ([selector, words]) => document.querySelector(selector)?.textContent.includes(words),
     [selector, words],
-    { timeout: 20_000 },
   );
 }
 
@@ -13,7 +22,6 @@ async function until(page, seconds) {
   await page.waitForFunction(
     (seconds) => parseFloat(document.querySelector("#clock").textContent) >= seconds,
     seconds,
-    { timeout: 60_000 },
   );
 }
 
@@ -29,7 +37,7 @@ export async function finish(page) {
   await page.selectOption("#speed", "max");
   // A run that goes on is shown as one: its button says so since the step before.
   if ((await page.textContent("#run")) !== "Pause") await page.click("#run");
-  await page.waitForSelector("#results .digests", { timeout: 30_000 });
+  await page.waitForSelector("#results .digests");
 }
 
 /** Writes into a field of the scenario's form, in the set of this name where several have it, and

@@ -54,7 +54,7 @@ export const TUTORIALS = {
       async (page) => {
         await runFor(page, 12);
         await says(page, "#queue-b", " the oldest for ");
-        await look(page, ".queues");
+        await look(page, ".now");
       },
       async (page) => {
         await parameter(page, "b", "target", "5ms");
@@ -108,7 +108,7 @@ export const TUTORIALS = {
       async (page) => {
         await runFor(page, 20);
         await says(page, "#queue-a", "call");
-        await look(page, ".queues");
+        await look(page, ".now");
       },
       async (page) => {
         await finish(page);
@@ -160,7 +160,7 @@ export const TUTORIALS = {
         await says(page, "#message", "Side A runs codel from");
         await parameter(page, "b", "interval", "100ms");
         await says(page, "#message", "Side B runs codel from");
-        await look(page, ".sides");
+        await look(page, "#form-a");
       },
       async (page) => {
         await finish(page);
@@ -186,7 +186,7 @@ export const TUTORIALS = {
       async (page) => {
         await runFor(page, 10);
         await says(page, "#queue-a", "udp");
-        await look(page, ".queues");
+        await look(page, ".now");
       },
       async (page) => {
         await finish(page);
