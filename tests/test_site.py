@@ -105,6 +105,31 @@ def test_links_of_a_page_point_to_where_pages_have_gone() -> None:
     assert shown == {ROOT / "crates/aqm/src/law.rs"}
 
 
+def test_every_place_that_a_link_names_is_there() -> None:
+    """Sphinx ends on anything else; it is not installed where this runs."""
+    import stage
+
+    missing = []
+    for page in stage._pages():
+        prose = _without_code(page)
+        for name, anchor in re.findall(r"\]\(([^)#\s:]*)(?:#([^)]+))?\)", prose):
+            target = page.parent / name if name else page
+            if not target.exists() or (anchor and anchor not in _anchors(target)):
+                missing.append(f"{page.relative_to(ROOT)}: {name}#{anchor}")
+    assert missing == []
+
+
+def _without_code(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ +(.*)$", _without_code(page), re.M)
+    shown = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title).lower() for title in titles]
+    return {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in shown}
+
+
 def test_every_page_is_in_the_navigation() -> None:
     import stage
 
