@@ -30,6 +30,10 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
+    "advise": Entry(
+        "advise", "advise",
+        "Say what to set up on a line, with the delay before and after, and the cost.",
+    ),
     "agree": Entry(
         "agree", "agree",
         "Run scenarios on two engines and say, metric by metric, whether they agree.",

@@ -122,12 +122,28 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     )
 
 
+# docs/evidence/kernel-laws.md compares every decision with that release's own code.
+_COMPARED = "6.1.192"
+_CODEL = (
+    f"{_COMPARED}; releases before 6.1.191 lack its fix of March 2026, and may drop the first late "
+    "packet of a flow whose queue was empty"
+)
+_RELEASES = {
+    **dict.fromkeys(("pie", "fq_pie", "red", "ared", "choke", "sfq", "sfb"), _COMPARED),
+    **dict.fromkeys(("codel", "fq_codel"), _CODEL),
+    "cake": f"{_COMPARED}; inverse_roots=linux-6.12 has the table of 6.12 to 7.2",
+    "dualpi2": "7.2, as 6.1 has no DualPI2",
+}
+
+
 def _entry(entry: Entry) -> str:
     dialects = [each["name"] for each in entry["dialects"]]
     dialect = entry.get("dialect") or dialects[0]
     lines = [f"{entry['name']}  ({_ROLES[entry['kind']]})", *_wrapped(entry["doc"], 2)]
     lines += ["", "dialects, the default first:"]
     lines += _columns([(f"@{d['name']}", d["doc"]) for d in entry["dialects"]])
+    if release := _RELEASES.get(entry["name"]):
+        lines += ["", *_wrapped(f"which Linux: {release}", 0)]
     if entry["params"]:
         lines += ["", f"parameters, with the default of @{dialect}:"]
         lines += _columns(

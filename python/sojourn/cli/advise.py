@@ -1,0 +1,143 @@
+"""``sojourn advise``: what to set up on a line, what it changes and what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sojourn.cli import console, options
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.advising.line import Advice, Line
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  sojourn advise --down 50mbit --up 10mbit --medium docsis
+  sojourn advise --down 100mbit --up 40mbit --rtt 20ms --medium dsl --for gaming
+  sojourn advise rrul.flent.gz --up 10mbit --dev wan
+"""
+)
+@click.argument("file", type=options.NAME, required=False)
+@click.option("--down", metavar="RATE", help="Rate of the line towards you: 50mbit.")
+@click.option("--up", metavar="RATE", help="Rate of the line from you: 10mbit.")
+@click.option("--rtt", metavar="TIME", help="Base round-trip time.  [default: 40ms]")
+@click.option(
+    "--medium", type=click.Choice(["docsis", "dsl", "ftth", "lte", "wifi"]), default="docsis",
+    show_default=True, help="The line, which decides the overhead of packets.",
+)  # fmt: skip
+@click.option(
+    "--for", "purpose", type=click.Choice(["household", "gaming", "server"]), default="household",
+    show_default=True, help="Who uses it, which decides the load and the classes.",
+)  # fmt: skip
+@click.option("--dev", "device", metavar="NAME", default="eth0", show_default=True,
+              help="The router's interface towards the line.")  # fmt: skip
+@click.option(
+    "--seeds", type=click.IntRange(2, 1000), default=5, metavar="N", show_default=True,
+    help="Seeds per set-up.",
+)  # fmt: skip
+@options.store_option
+@options.json_option
+def advise(
+    file: str | None,
+    down: str | None,
+    up: str | None,
+    rtt: str | None,
+    medium: str,
+    purpose: str,
+    device: str,
+    seeds: int,
+    fresh: bool,
+    as_json: bool,
+) -> int:
+    """Say what to set up on a line, with the delay before and after, and the cost.
+
+    The line as it is, with cake and with fq_codel is simulated under the same seeds. FILE is a
+    scenario, or a measurement that `sojourn import` reads; options replace what it has.
+    """
+    from dataclasses import asdict
+
+    from sojourn.advising.line import Line
+    from sojourn.advising.line import advise as find
+    from sojourn.importing.units import rate_bps, seconds
+
+    down_bps, up_bps, rtt_s = _described(file) if file else (None, None, None)
+    down_bps = round(rate_bps(down)) if down else down_bps
+    up_bps = round(rate_bps(up)) if up else up_bps
+    if down_bps is None or up_bps is None:
+        missing = "--down" if down_bps is None else "--up"
+        raise InputError(f"{missing} is not known: give the rate of the line, such as 50mbit")
+    rtt_s = seconds(rtt) if rtt else rtt_s or 0.04
+    line = Line(down_bps, up_bps, rtt_s, medium, purpose, seeds)
+    advice = find(line, device, progress=console.meter(), store=options.store(fresh))
+    if as_json:
+        console.show_json({"line": asdict(line), **asdict(advice)})
+    else:
+        print("\n".join(_lines(line, advice)))
+    return 0
+
+
+def _described(file: str) -> tuple[int | None, int | None, float | None]:
+    from sojourn import _core
+    from sojourn.advising.line import of_scenario
+    from sojourn.describing.library import load
+    from sojourn.importing import Assumptions, imported, read
+
+    if file.endswith(".toml"):
+        return of_scenario(load(file))
+    path = Path(file)
+    stem = path.name.split(".")[0]
+    result = imported(read(path, {}, None), stem, file, Assumptions(None, None), stem)
+    return of_scenario(_core.Scenario.load(result.toml))
+
+
+def _lines(line: Line, advice: Advice) -> list[str]:
+    from sojourn.advising.line import GRADES, LOADS
+    from sojourn.describing.formatting import counted
+
+    downloads, uploads = LOADS[line.purpose]
+    rows = [
+        ("", *(it.name for it in advice.outcomes)),
+        ("round trip under load", *(_ms(it.loaded_rtt_s) for it in advice.outcomes)),
+        ("added delay, p95", *(_ms(it.added_p95_s) for it in advice.outcomes)),
+        ("responsiveness", *(f"{it.rpm:.0f} RPM" for it in advice.outcomes)),
+        ("grade", *(it.grade for it in advice.outcomes)),
+        ("downloads", *(f"{it.down_bps / 1e6:.3g} Mbit/s" for it in advice.outcomes)),
+        ("uploads", *(f"{it.up_bps / 1e6:.3g} Mbit/s" for it in advice.outcomes)),
+    ]
+    bounds = ", ".join(f"{name} below {below:g} ms" for name, below in GRADES)
+    costs = [
+        f"{name} {it.difference.mean / 1e6:+.3g} Mbit/s ({it.difference.low / 1e6:+.3g} to "
+        f"{it.difference.high / 1e6:+.3g})"
+        for name, it in (("downloads", advice.down), ("uploads", advice.up))
+    ]
+    delay = advice.added.difference
+    return [
+        f"Set up {advice.choice}: {line.down_bps / 1e6:g} Mbit/s down, {line.up_bps / 1e6:g} "
+        f"Mbit/s up, {line.medium}, round trip {line.rtt_s * 1e3:g} ms, {line.purpose}.",
+        "",
+        *(f"{row[0]:<22}" + "".join(f"{cell:>14}" for cell in row[1:]) for row in rows),
+        "",
+        f"changes: added delay {_ms(delay.mean)} ({_ms(delay.low)} to {_ms(delay.high)}); "
+        f"{'; '.join(costs)}",
+        *(f"how sure: {text}" for text in advice.sure),
+        f"Load: {counted(downloads, 'download')}, {counted(uploads, 'upload')} and a probe "
+        f"every 50 ms; means over {line.seeds} seeds, differences with 95 % intervals.",
+        "RPM: a minute over the mean round trip of the probe, without the connection set-up of "
+        "draft-ietf-ippm-responsiveness.",
+        f"Grade by the added delay: {bounds}, else F.",
+        "",
+        *advice.commands,
+        "",
+        *advice.uci,
+    ]
+
+
+def _ms(span_s: float) -> str:
+    """Three digits of milliseconds."""
+    span_ms = span_s * 1e3
+    return f"{span_ms:,.0f} ms" if abs(span_ms) >= 1000 else f"{span_ms:.3g} ms"
