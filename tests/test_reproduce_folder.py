@@ -162,6 +162,31 @@ def test_one_way_delay_and_rtt_of_tcp_flows_are_metrics_like_others(paper):
     assert claim["parts"][0]["measured"] > 20_000
 
 
+def test_far_quantiles_and_limits_below_a_millisecond_are_metrics(paper):
+    parts = """parts = [
+        { metric = "delay_p99.9", at_least = 1 },
+        { metric = "delay_p99", at_least = 1 },
+        { metric = "delay_below_0.5ms", at_most = 99 },
+        { metric = "delay_below_500us", at_most = 99 },
+    ]
+    """
+    start = PAPER.index('case = "codel"\nmetric = "delay_mean"')
+    changed(paper, PAPER[start:], f'case = "codel"\n{parts}')
+    values = measured(paper, "F1", seeds=1).papers[0].items[0].values
+    of = {key.removeprefix("codel.bottleneck.delay_"): value for key, value in values.items()}
+    assert of["p99.9_ms"] > of["p99_ms"] > 0
+    assert of["below_0.5ms_pct"] == of["below_500us_pct"] > 0
+
+
+def test_groups_that_share_a_class_are_measured_as_that_class(paper):
+    scenario = SCENARIO.replace('name = "bulk"', 'name = "bulk"\nclass = "all"')
+    (paper / "tiny.toml").write_text(scenario)
+    changed(paper, 'metric = "delay_mean"', 'metric = "goodput"\nof = "all"')
+    changed(paper, 'unit = "us"', 'unit = "Mbit/s"')
+    (claim,) = reproduce.to_json(measured(paper, "F1", seeds=1))["claims"][1:]
+    assert claim["parts"][0]["measured"] > 0.5
+
+
 def test_operations_compare_two_cases(paper):
     parts = """parts = [
         { metric = "delay_mean", percent_less_than = { case = "taildrop" }, at_least = 10 },

@@ -186,7 +186,7 @@ def _claims(
 
 def _classes(scenario: _core.Scenario) -> list[str]:
     flows = json.loads(scenario.resolved_json())["flows"]
-    return list(dict.fromkeys(flow["name"] for flow in flows))
+    return list(dict.fromkeys(flow["class"] for flow in flows))
 
 
 def _item(

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
     from sojourn.reproduce.pool import Pool
 
-# A quantile, a share of packets or the deviation of a distribution: delay_p90, rtt_below_20ms.
-_OF_DISTRIBUTION = re.compile(r"(?P<what>delay|owd|rtt)_(?:p(?P<p>\d\d?)|below_(?P<ms>\d+)ms|sd)")
+# A quantile, a share of packets or the deviation of a distribution: delay_p90, owd_p99.9,
+# rtt_below_20ms, delay_below_500us.
+_OF_DISTRIBUTION = re.compile(
+    r"(?P<what>delay|owd|rtt)_"
+    r"(?:p(?P<p>\d\d?(?:\.\d+)?)|below_(?P<limit>\d+(?:\.\d+)?)(?P<unit>ms|us)|sd)"
+)
 # By unit in table `summary`, and for shares: the end of keys, and the factor to it.
 _SUFFIXES = {"s": ("_ms", 1e3), "bit/s": ("_mbps", 1e-6), "%": ("_pct", 100.0)}
 # By the end of keys: units that a claim may use, and the factor to each.
@@ -75,7 +79,7 @@ def suffix_of(metric: str) -> str:
 
 def _suffix(metric: str) -> tuple[str, float]:
     if found := _OF_DISTRIBUTION.fullmatch(metric):
-        return ("_pct", 1.0) if found["ms"] else ("_ms", 1.0)
+        return ("_pct", 1.0) if found["limit"] else ("_ms", 1.0)
     row = TABLE[metric]
     return _SUFFIXES.get("%" if row.kind == "share" else row.unit, ("", 1.0))
 
@@ -102,9 +106,10 @@ def _of_distribution(pool: Pool, key: str, found: re.Match[str]) -> float:
     spread = pool.distribution(key)
     if not spread:
         return float("nan")
-    if found["ms"]:
-        return 100.0 * float(spread.share_below(np.array([int(found["ms"]) * 1e-3 + 1e-9]))[0])
-    return 1e3 * (spread.quantile_s(int(found["p"]) / 100) if found["p"] else spread.deviation_s)
+    if found["limit"]:
+        limit_s = float(found["limit"]) * (1e-3 if found["unit"] == "ms" else 1e-6)
+        return 100.0 * float(spread.share_below(np.array([limit_s + 1e-9]))[0])
+    return 1e3 * (spread.quantile_s(float(found["p"]) / 100) if found["p"] else spread.deviation_s)
 
 
 def tabling(wanted: Sequence[Wanted]) -> Callable[[Values], list[Table]]:
