@@ -178,6 +178,31 @@ def test_far_quantiles_and_limits_below_a_millisecond_are_metrics(paper):
     assert of["below_0.5ms_pct"] == of["below_500us_pct"] > 0
 
 
+def test_variables_of_a_queue_are_metrics_over_their_samples(paper):
+    parts = """parts = [
+        { metric = "state_drop_prob_mean", at_least = 0.0001 },
+        { metric = "state_drop_prob_p99", at_least = 0.001 },
+        { metric = "state_rate_mean", at_most = 2, unit = "Mbit/s" },
+    ]
+    """
+    changed(paper, 'aqm = "codel:target=5ms"', 'aqm = "pie"')
+    start = PAPER.index('case = "codel"\nmetric = "delay_mean"')
+    (paper / "paper.toml").write_text(
+        (paper / "paper.toml").read_text().replace(PAPER[start:], f'case = "codel"\n{parts}')
+    )
+    values = measured(paper, "F1", seeds=1).papers[0].items[0].values
+    of = {key.removeprefix("codel.bottleneck.state_"): value for key, value in values.items()}
+    assert 0 < of["drop_prob_mean"] < of["drop_prob_p99"] < 1
+    assert 0.5 < of["rate_mean_mbps"] <= 2
+
+
+def test_a_variable_that_the_queue_lacks_is_refused_with_those_it_has(paper):
+    changed(paper, 'metric = "delay_mean"', 'metric = "state_drop_prop_mean"')
+    changed(paper, 'unit = "us"\n', "")
+    with pytest.raises(InputError, match=r"no variable `drop_prop`; use backlog_bytes, .*count"):
+        measured(paper, "F1", seeds=1)
+
+
 def test_groups_that_share_a_class_are_measured_as_that_class(paper):
     scenario = SCENARIO.replace('name = "bulk"', 'name = "bulk"\nclass = "all"')
     (paper / "tiny.toml").write_text(scenario)

@@ -31,7 +31,9 @@ note = "What was chosen here because the paper does not say it."
 
 # A published number: `published`, or `at_least`, `at_most`; a range is [18, 22].
 # `tolerance` is exact (printed: 15 %, shares 3 points) or approx (read from a figure: 25 %, 5).
-# Metrics are those of `sojourn run`, and delay_p90, delay_below_20ms, owd_p25, rtt_sd and the like.
+# Metrics are those of `sojourn run`; delay_p90, delay_below_0.5ms, owd_p99.9, rtt_sd and the like;
+# and state_VARIABLE_mean, _min, _max or _p25 over the samples of an AQM's variable or of `rate`.
+# A window of time is a case with `warmup` and `duration` in its `set`.
 # `of` names the link or the flows, where there are several.
 [[claims]]
 item = "F1"

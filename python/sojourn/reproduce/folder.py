@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sojourn import _core, reading
@@ -198,8 +198,10 @@ def _item(
     title = reader.text_of("title")
     if missing := reader.text_of("missing", ""):
         return Item(name, title, missing=missing)
-    own, scopes = cases.of(reader), cases.scopes(reader)
+    scopes = cases.scopes(reader)
     wanted = [each for claim in claims for each in claim.wanted]
+    keep = folder_values.keeps(wanted)
+    own = {key: replace(case, keep=keep) for key, case in cases.of(reader).items()}
     return Item(
         name,
         title,

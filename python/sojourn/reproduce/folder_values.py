@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sojourn.describing.metrics import TABLE
+from sojourn.errors import InputError
+from sojourn.reproduce.measures import seconds
 from sojourn.reproduce.paper import Cell, Pools, Table, Values
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ _OF_DISTRIBUTION = re.compile(
     r"(?P<what>delay|owd|rtt)_"
     r"(?:p(?P<p>\d\d?(?:\.\d+)?)|below_(?P<limit>\d+(?:\.\d+)?)(?P<unit>ms|us)|sd)"
 )
+# A variable of the first link's queue over its samples after the warm-up: state_drop_prob_mean,
+# state_rate_p1.
+_OF_STATES = re.compile(r"state_(?P<var>\w+)_(?P<what>mean|min|max|p(?P<p>\d\d?(?:\.\d+)?))")
+_STATE_SUFFIXES = {"rate": ("_mbps", 1e-6), "delay_mean": ("_ms", 1e3), "delay_max": ("_ms", 1e3)}
 # By unit in table `summary`, and for shares: the end of keys, and the factor to it.
 _SUFFIXES = {"s": ("_ms", 1e3), "bit/s": ("_mbps", 1e-6), "%": ("_pct", 100.0)}
 # By the end of keys: units that a claim may use, and the factor to each.
@@ -63,8 +69,16 @@ def scope_of(metric: str) -> str:
     """``queue``, ``class`` or ``run``; empty for a metric that is not known."""
     if found := _OF_DISTRIBUTION.fullmatch(metric):
         return "queue" if found["what"] == "delay" else "class"
+    if _OF_STATES.fullmatch(metric):
+        return "queue"
     row = TABLE.get(metric)
     return "" if row is None or row.never or row.only else row.scope
+
+
+def keeps(wanted: Iterable[Wanted]) -> tuple[str, ...]:
+    """What the runs have to keep for these quantities."""
+    needs_states = any(_OF_STATES.fullmatch(each.metric) for each in wanted)
+    return ("delays", "states") if needs_states else ("delays",)
 
 
 def names() -> list[str]:
@@ -80,6 +94,8 @@ def suffix_of(metric: str) -> str:
 def _suffix(metric: str) -> tuple[str, float]:
     if found := _OF_DISTRIBUTION.fullmatch(metric):
         return ("_pct", 1.0) if found["limit"] else ("_ms", 1.0)
+    if found := _OF_STATES.fullmatch(metric):
+        return _STATE_SUFFIXES.get(found["var"], ("", 1.0))
     row = TABLE[metric]
     return _SUFFIXES.get("%" if row.kind == "share" else row.unit, ("", 1.0))
 
@@ -98,6 +114,8 @@ def _value(pool: Pool, wanted: Wanted) -> float:
     scope = scope_of(wanted.metric)
     if found := _OF_DISTRIBUTION.fullmatch(wanted.metric):
         return _of_distribution(pool, f"{scope}/{wanted.of}/{found['what']}", found)
+    if found := _OF_STATES.fullmatch(wanted.metric):
+        return _of_states(pool, wanted, found) * _suffix(wanted.metric)[1]
     key = f"{scope}/{wanted.of}/{wanted.metric}" if wanted.of else f"run/{wanted.metric}"
     return pool.number(key) * _suffix(wanted.metric)[1]
 
@@ -110,6 +128,22 @@ def _of_distribution(pool: Pool, key: str, found: re.Match[str]) -> float:
         limit_s = float(found["limit"]) * (1e-3 if found["unit"] == "ms" else 1e-6)
         return 100.0 * float(spread.share_below(np.array([limit_s + 1e-9]))[0])
     return 1e3 * (spread.quantile_s(float(found["p"]) / 100) if found["p"] else spread.deviation_s)
+
+
+def _of_states(pool: Pool, wanted: Wanted, found: re.Match[str]) -> float:
+    first = pool.plan["links"][0]["name"]
+    where = f"case {wanted.case}, metric {wanted.metric}"
+    if wanted.of != first:
+        raise InputError(f"{where}: variables are kept of the first link only, {first}")
+    known = pool.state_names()
+    if found["var"] not in known:
+        raise InputError(f"{where}: its queue has no variable `{found['var']}`; use {known}")
+    warmup_s = seconds(pool.plan["warmup"])
+    values = np.concatenate([x[t > warmup_s] for t, x in pool.states(found["var"])])
+    if found["what"] == "mean":
+        return float(values.mean())
+    percent = found["p"] or {"min": 0, "max": 100}[found["what"]]
+    return float(np.percentile(values, float(percent)))
 
 
 def tabling(wanted: Sequence[Wanted]) -> Callable[[Values], list[Table]]:

@@ -85,6 +85,10 @@ class Pool:
         lower, upper, counts = (np.concatenate([*column, []]) for column in columns)
         return Distribution(lower * 1e-9, upper * 1e-9, counts)
 
+    def state_names(self) -> str:
+        """The sampled variables of the bottleneck, as a list in words."""
+        return ", ".join(sorted(map(str, self.runs[0]["states/names"])))
+
     def states(self, var: str) -> list[tuple[Floats, Floats]]:
         """A sampled variable of the bottleneck per replica: times in seconds and values."""
         found = []
@@ -105,7 +109,16 @@ class Pool:
             bin_s: width of a bin, a multiple of the scenario's sample interval.
             per: ``flow``, or ``class`` for the sum over its flows (one column).
         """
-        return [_goodput(run, traffic, bin_s, per) for run in self.runs]
+        return [_goodput(run, "goodput", traffic, bin_s, per) for run in self.runs]
+
+    def arrivals_bps(self, group: str, bin_s: float) -> list[Floats]:
+        """Bits of a group's packets that left the bottleneck per bin, in bit/s, per replica.
+
+        Args:
+            group: the group of flows.
+            bin_s: width of a bin, a multiple of 100 ms.
+        """
+        return [_goodput(run, "arrivals", group, bin_s, "class").ravel() for run in self.runs]
 
     def completions_s(self, traffic: str, size_bytes: int | None = None) -> Floats:
         """Completion times of transfers of a class, of one size or all, pooled."""
@@ -135,9 +148,9 @@ def _summary(run: Arrays) -> dict[str, float]:
     return dict(zip(run["summary/keys"], run["summary/values"], strict=True))
 
 
-def _goodput(run: Arrays, traffic: str, bin_s: float, per: str) -> Floats:
-    t_s = run["goodput/t_s"]
-    delivered = run["goodput/delivered_bytes"][:, run["goodput/classes"] == traffic]
+def _goodput(run: Arrays, kept: str, traffic: str, bin_s: float, per: str) -> Floats:
+    t_s = run[f"{kept}/t_s"]
+    delivered = run[f"{kept}/delivered_bytes"][:, run[f"{kept}/classes"] == traffic]
     if per == "class":
         delivered = delivered.sum(1, keepdims=True)
     every = round(bin_s / (t_s[1] - t_s[0]))
