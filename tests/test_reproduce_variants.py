@@ -174,6 +174,18 @@ def test_files_that_a_case_names_are_found_from_where_it_is_exported(tmp_path, m
     assert run(file).digest == run(tmp_path / "cell.toml").digest
 
 
+def test_cases_are_not_exported_over_a_file(tmp_path):
+    (tmp_path / "cases").write_text("mine")
+    with pytest.raises(InputError, match=r"--export .*cases: there is a file of that name"):
+        reproduce.export(["tiny:F1"], tmp_path / "cases")
+
+
+@pytest.mark.parametrize("option", [["--json"], ["--seeds", "2"], ["--out", "other"]])
+def test_export_refuses_options_that_need_runs(command, option):
+    done = command("reproduce", "pi2:F3", "--export", "cases", *option)
+    assert done.returncode != 0 and "--export: runs nothing; leave out" in done.stderr
+
+
 def test_a_custom_law_is_not_exported_as_something_else(tmp_path):
     (tmp_path / "short.py").write_text(LAW)
     with pytest.raises(InputError, match="names no custom law"):

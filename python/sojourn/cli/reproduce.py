@@ -12,7 +12,7 @@ from sojourn.cli import console, options
 from sojourn.cli.study import where_options, workers_of
 from sojourn.describing.formatting import counted
 from sojourn.engines import registry
-from sojourn.errors import Interrupted
+from sojourn.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
     from sojourn.reproduce import Reproduction
@@ -126,6 +126,8 @@ def reproduce(
         "cases": cases, "profile": "quick" if quick else "full", "engine": selected,
     }  # fmt: skip
     if exported is not None:
+        if out is not None or as_json or seeds is not None:
+            raise InputError("--export: runs nothing; leave out --out, --json and --seeds")
         return _export(names, exported, change)
     if out is None and not as_json:
         out = _DEFAULT_OUT

@@ -56,6 +56,8 @@ def export(
         OSError: the folder cannot be written.
     """
     where = registry.select_one(engine)
+    if Path(folder).is_file():
+        raise InputError(f"--export {folder}: there is a file of that name; give a folder")
     selected = with_asked(select(names, where.engine), Change(sets, aqms, link, cases), profile)
     found = {
         Path(folder) / paper.key / item.id / f"{key}.toml": scenario
