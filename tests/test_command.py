@@ -294,9 +294,9 @@ def test_the_list_of_commands_imports_none_of_them():
 
 
 RUN_IMPORTS = """
-app cli cli.commands cli.console cli.interrupts cli.options cli.result_table cli.run control
-describing describing.formatting describing.library describing.metric_table describing.metrics
-describing.nearest describing.quantity describing.queues endpoint ending
+app cli cli.commands cli.console cli.interrupts cli.once cli.options cli.result_table cli.run
+control describing describing.formatting describing.library describing.metric_table
+describing.metrics describing.nearest describing.quantity describing.queues endpoint ending
 engines engines.protocol engines.linux engines.ns3 engines.registry engines.sim engines.sim.engine
 errors files loading locking platforms reading running running.labels running.memory
 running.replicas running.result running.runs running.series running.store tabular _core
@@ -353,3 +353,35 @@ def test_a_kernel_given_twice_is_refused_not_the_last_taken(command, name):
     done = command(name, *file, "--kernel", "6.1", "--kernel", "7.2")
     assert done.returncode == 2
     assert "--kernel: is given 2 times (6.1, 7.2); name one." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["run", "small.toml", "--seed", "1", "--seed", "2"], "--seed"),
+        (["run", "small.toml", "--aqm", "pie", "--aqm", "codel"], "--aqm"),
+        (["run", "small.toml", "--engine", "sim", "--engine", "linux"], "--engine"),
+        (["compare", "small.toml", "--aqm", "pie", "--seeds", "2", "--seeds=3"], "--seeds"),
+        (["kernel", "build", "--hz", "250", "--hz", "1000"], "--hz"),
+        (["study", "show", "x", "--out", "a", "--out", "b"], "--out"),
+    ],
+)
+def test_an_option_given_twice_is_refused_not_the_last_taken(command, words, option):
+    done = command(*words)
+    assert done.returncode == 2
+    assert f"{option}: is given more than once; give it once." in done.stderr
+
+
+@pytest.mark.parametrize("second", ["flows[0].rtt=2ms", "flows.0.rtt = 2ms", "flows[0].rtt=1ms"])
+def test_a_key_set_twice_is_refused_in_either_spelling(command, second):
+    done = command("run", "small.toml", "--set", "flows[0].rtt=1ms", "--set", second)
+    assert done.returncode == 2
+    assert "is given more than once (1ms," in done.stderr
+
+
+def test_the_warnings_of_a_run_are_about_the_aqm_that_runs(command):
+    prague = ("small.toml", "--set", "flows[0].cc=prague", "--set")
+    marking = command("run", *prague, "links.bottleneck.queue=codel", "--aqm", "dualpi2")
+    assert "prague" not in marking.stderr
+    other = command("run", *prague, "links.bottleneck.queue=dualpi2", "--aqm", "codel")
+    assert other.stderr.count("prague reacts to marks, but") == 1

@@ -367,3 +367,15 @@ def test_the_head_names_the_device_that_queue_delay_leaves_out(tmp_path) -> None
     assert "Queue delay of up leaves out the device below, which holds up to 20p" in head(found)[1]
     assert head(found)[1] in page(found, {})
     assert not any("leaves out" in line for line in head(shaped(tmp_path, "codel", "pie")))
+
+
+def test_a_warning_about_the_scenarios_own_aqm_is_not_one_about_the_contenders(tmp_path) -> None:
+    file = tmp_path / "adsl.toml"
+    file.write_text(SHAPED.replace("8s", "3s"))
+    scenario = load(file, {"flows[0].cc": "prague", "links.up.queue": "codel"})
+    assert any("prague reacts to marks" in text for text in scenario.warnings)
+    marking = sojourn.compare(scenario, ["dualpi2", "dualpi2@linux"], 1)
+    assert not any("prague" in text for text in marking.warnings)
+    mixed = sojourn.compare(scenario, ["dualpi2", "codel"], 1)
+    (said,) = [text for text in mixed.warnings if "prague" in text]
+    assert said.startswith("codel: ")

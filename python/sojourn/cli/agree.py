@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 from sojourn import _core, files
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.describing.library import load
 from sojourn.engines import registry
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn agree demo.toml --seeds 5 --out out

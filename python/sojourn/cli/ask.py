@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from sojourn import _core
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.describing.library import describe, load, parse_set, shipped
 from sojourn.reading import shown
 
@@ -16,7 +16,7 @@ _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
 _WHAT = (*_DECLARED, "scenarios", "plots")
 
 
-@click.command(
+@once.command(
     "list",
     epilog="""\b
 Examples:
@@ -47,7 +47,7 @@ def show_list(what: str, as_json: bool) -> int:
     return 0
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn explain pie
@@ -69,7 +69,7 @@ def explain(topic: str, as_json: bool) -> int:
     return 0
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn validate demo.toml
@@ -109,7 +109,7 @@ def _print_effective(effective: list[dict[str, Any]]) -> None:
         print("  ".join(cells).rstrip())
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Example:
   sojourn doctor
@@ -131,7 +131,7 @@ def doctor(as_json: bool) -> int:
     return 1 if any(check.state == "missing" for check in checks) else 0
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn completion bash >> ~/.bashrc

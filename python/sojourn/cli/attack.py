@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from sojourn.cli import console
+from sojourn.cli import console, once
 from sojourn.cli.options import NAME, FilePath
 from sojourn.cli.study import aqms_option, given_aqms, where_options, workers_of
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn attack attack-codel --store out/attack --out found

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from sojourn import _core
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.comparing import kept
 from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, plan
 from sojourn.comparing.fairness import parse
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from sojourn.plots.background import Drawers
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn compare traffic-mix --aqm taildrop,codel,fq_codel,pie,pi2,madpie --out out
@@ -113,7 +112,6 @@ def compare(
     engines = registry.select_variants(engine, engine_options)
     if not listed and len(engines) < 2:
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
-    console.warn(scenario.warnings)
     choose_link(scenario, link)
     forms = _forms(out, figures, formats, size)
     options.writing_to(out)
@@ -122,6 +120,7 @@ def compare(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         engine=engines, metrics=metrics, memory=memory,
     )  # fmt: skip
+    console.warn(planned.warnings)
     width = size or "page"
     name = planned.name(store, forms, width) if out is not None else None
     if out is None or (name is not None and kept.is_whole(out, name, store)):
@@ -139,12 +138,18 @@ def compare(
             kept.remember(out, written, name, store)
     if out is not None:
         console.say(f"report: {shown(out / 'report.html')}")
-    return finish(comparison, scenario, as_json)
+    return finish(comparison, planned.warnings, as_json)
 
 
-def finish(comparison: Comparison, scenario: _core.Scenario, as_json: bool) -> int:
-    """Show what is wrong with a comparison, then its values; returns the exit code."""
-    console.warn([text for text in comparison.warnings if text not in scenario.warnings])
+def finish(comparison: Comparison, said: Sequence[str], as_json: bool) -> int:
+    """Show what is wrong with a comparison, then its values; returns the exit code.
+
+    Args:
+        comparison: the comparison.
+        said: warnings that have been shown.
+        as_json: whether to print JSON.
+    """
+    console.warn([text for text in comparison.warnings if text not in said])
     for failure in comparison.failures:
         console.say(f"sojourn: a run failed: {failure}")
     for reason in comparison.invalid:

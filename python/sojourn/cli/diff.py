@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from sojourn import files
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.comparing.diff import Difference
 from sojourn.comparing.diff import diff as diff_aqms
 from sojourn.describing.formatting import counted
@@ -21,7 +21,7 @@ PICTURE = "diff.png"
 Row = tuple[str, str, str]
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn diff pie@linux pie@rfc8033

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.errors import InputError
 
 
-@click.command(
+@once.command(
     "export",
     epilog="""\b
 Examples:

@@ -7,11 +7,11 @@ from typing import Literal
 
 import click
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.errors import InputError
 
 
-@click.command(
+@once.command(
     "import",
     epilog="""\b
 Examples:

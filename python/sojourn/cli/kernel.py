@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sojourn import platforms
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.engines.linux import kernel as guest_kernel
 from sojourn.engines.linux.kernel import archives, rust
 from sojourn.engines.linux.kernel import module as aqm_module
@@ -19,7 +19,7 @@ from sojourn.errors import InputError
 _SAY_EVERY_S = 15.0
 
 
-@click.group()
+@once.group()
 def kernel() -> None:
     """The guest kernel that the engine linux runs."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from sojourn import ending, files
-from sojourn.cli import console
+from sojourn.cli import console, once
 from sojourn.cli.options import NAME, FilePath, complete_aqm, complete_scenario
 from sojourn.describing import aqm_list, library
 from sojourn.errors import InputError
@@ -19,7 +19,7 @@ from sojourn.live.server import LOOPBACK, server
 _BOTH = "taildrop,codel"
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn live

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.engines.ns3 import runner
 
 
-@click.group()
+@once.group()
 def ns3() -> None:
     """The runner of the engine ns3."""
 

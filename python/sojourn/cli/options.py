@@ -83,12 +83,31 @@ def seed_option(help_text: str) -> Callable[[F], F]:
     return click.option("--seed", type=SEED, metavar="N", help=help_text)
 
 
+def distinct_keys(
+    _context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The values of a KEY=VALUE option, each key once."""
+    given: dict[str, str] = {}
+    for text in values:
+        key, equals, value = text.partition("=")
+        # The brackets of `flows[0].rtt` may be left out, and so may blanks.
+        place = key.replace("[", ".").replace("]", "").replace(" ", "")
+        if equals and place in given:
+            raise click.UsageError(
+                f"{parameter.opts[0]} {key.strip()}: is given more than once ({given[place]}, "
+                f"{value}); give it once."
+            )
+        given[place] = value
+    return values
+
+
 def set_option(function: F) -> F:
     """--set, any number of times."""
     return click.option(
         "--set",
         "sets",
         multiple=True,
+        callback=distinct_keys,
         metavar="KEY=VALUE",
         help="Override the file: a dotted key and a value, such as "
         "links.bottleneck.queue.target=5ms. May be repeated.",

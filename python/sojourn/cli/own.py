@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 
 if TYPE_CHECKING:
     from sojourn.authoring.cells import Finding
     from sojourn.authoring.check import Checked
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn new aqm mine --python
@@ -63,7 +63,7 @@ def new(kind: str, name: str, out: Path | None, source: Path | None, **languages
     return 0
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn build mine
@@ -82,7 +82,7 @@ def build(source: Path) -> int:
     return 0
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn check mine.py:MyLaw --out check

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn import _core
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import parse_set
 from sojourn.errors import InputError
 from sojourn.programs.running import engine, with_bottleneck, write_outputs
 from sojourn.programs.wish import Programs, gather
+from sojourn.running.runs import with_aqm
 
 if TYPE_CHECKING:
     from sojourn.running.result import Result
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN_LINES = 20
 
 
-@click.command(
+@once.command(
     name="exec",
     epilog="""\b
 Examples:
@@ -55,7 +56,7 @@ Examples:
     "the only one. The other flows run as well.",
 )  # fmt: skip
 @click.option(
-    "--folder", "folders", multiple=True, metavar="NAME=DIR",
+    "--folder", "folders", multiple=True, metavar="NAME=DIR", callback=options.distinct_keys,
     help="Start the programs of a host in a folder of this machine, which they can only read; a "
     "private, empty one by default. May be repeated.",
 )  # fmt: skip
@@ -64,7 +65,7 @@ Examples:
     help="A folder or file that programs may read besides the system's. May be repeated.",
 )  # fmt: skip
 @click.option(
-    "--env", "variables", multiple=True, metavar="NAME=VALUE",
+    "--env", "variables", multiple=True, metavar="NAME=VALUE", callback=options.distinct_keys,
     help="A variable of the programs' environment. May be repeated.",
 )  # fmt: skip
 @options.aqm_option
@@ -107,7 +108,6 @@ def exec_programs(
     programs = _programs(wish, until is not None)
     recorded = [(f"record.{table}", "true") for table in record]
     scenario = with_bottleneck(file, [*(parse_set(text) for text in sets), *recorded], until)
-    console.warn(scenario.warnings)
     options.announce(out)
     options.writing_to(out)
     listed = split_all(aqms)
@@ -117,8 +117,9 @@ def exec_programs(
             scenario, listed, as_json, link=link, seeds=seeds, jobs=jobs, out=out,
             engine=engine(programs, kernel=kernel),
         )  # fmt: skip
-    chosen = {"aqms": listed, "link": link} if listed else {}
-    return _once(scenario, programs, as_json, kernel=kernel, out=out, **chosen)
+    if listed:
+        scenario = with_aqm(scenario, listed, link)
+    return _once(scenario, programs, as_json, kernel=kernel, out=out)
 
 
 def _programs(wish: dict[str, Any], may_be_stopped: bool) -> Programs:
@@ -145,13 +146,14 @@ def _pair(option: str, text: str, example: str) -> tuple[str, str]:
 
 def _once(
     scenario: _core.Scenario, programs: Programs, as_json: bool, *, kernel: Path | None,
-    out: Path | None, **choices: Any,
+    out: Path | None,
 ) -> int:  # fmt: skip
     from sojourn.running.runs import run
 
+    console.warn(scenario.warnings)
     result = run(
         scenario, engine=engine(programs, kernel=kernel), store=None, out=out,
-        progress=console.meter(), **choices,
+        progress=console.meter(),
     )  # fmt: skip
     if out is not None:
         write_outputs(result, out)
@@ -215,4 +217,4 @@ def _compare(
     if out is not None:
         comparison.save(out)
         console.say(f"report: {out / 'report.html'}")
-    return finish(comparison, scenario, as_json)
+    return finish(comparison, [], as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.cli.study import where_options, workers_of
 from sojourn.describing.formatting import counted
 from sojourn.engines import registry
@@ -42,7 +42,7 @@ def _complete(
     return [CompletionItem(name) for name in names if name.startswith(start)]
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn reproduce --quick

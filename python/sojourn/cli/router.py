@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import click
 
 from sojourn import files
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.describing.formatting import counted, scale_of
 from sojourn.describing.metrics import shown_in
 from sojourn.errors import RunFailed, Unavailable
@@ -34,7 +34,7 @@ def _json_file(_context: click.Context, _option: click.Parameter, value: str | N
     return value
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn router --aqm pie@linux:target=15ms --rate 100mbit --delay 20ms \\

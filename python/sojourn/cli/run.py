@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import effective_lines, left_out
 from sojourn.endpoint import parse_endpoints, with_endpoints
@@ -15,9 +15,10 @@ from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.reading import shown
 from sojourn.running.runs import run as run_once
+from sojourn.running.runs import with_aqm
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn run traffic-mix
@@ -77,22 +78,20 @@ def run(
     """
     recorded = [(f"record.{table}", "true") for table in record]
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
-    scenario = with_endpoints(scenario, parse_endpoints(endpoints))
+    scenario = with_aqm(with_endpoints(scenario, parse_endpoints(endpoints)), aqm, link)
     console.warn(scenario.warnings)
     if pcap is not None and engine != registry.NAMES[0]:
         raise InputError(f"--pcap: only engine {registry.NAMES[0]} writes captures, not {engine}")
     options.announce(out)
     options.writing_to(out)
     result = run_once(
-        scenario, aqms=aqm, link=link, seed=seed, out=out, progress=console.meter(), engine=engine,
+        scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), memory=memory, **engine_options,
     )  # fmt: skip
     if pcap is not None:
         from sojourn.running.capture import capture
 
-        made = capture(
-            scenario, pcap, aqms=aqm, link=link, seed=seed, file_format=pcap_format, memory=memory
-        )
+        made = capture(scenario, pcap, seed=seed, file_format=pcap_format, memory=memory)
         console.say(f"{len(made.files)} captures in {shown(pcap)}")
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     for reason in result.invalid:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn import files
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.describing.formatting import counted
 from sojourn.errors import InputError
 
@@ -61,7 +61,7 @@ class _Points:
     flows: Floats
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn stability pie --rtt 100ms --rate 10mbit --flows 5..100

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from sojourn.cli import console
-from sojourn.cli.options import NAME, FilePath, complete_aqm, json_option
+from sojourn.cli import console, once
+from sojourn.cli.options import NAME, FilePath, complete_aqm, distinct_keys, json_option
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.formatting import about, counted
 from sojourn.describing.library import parse_set
@@ -53,6 +53,7 @@ _option = click.option(
     "--cluster-option",
     "cluster_options",
     multiple=True,
+    callback=distinct_keys,
     metavar="KEY=VALUE",
     help="Argument of the cluster's class in Dask, such as queue=short. May be repeated.",
 )
@@ -88,7 +89,7 @@ def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.group(
+@once.group(
     epilog="""\b
 Examples:
   sojourn study plan aqm-load-rtt

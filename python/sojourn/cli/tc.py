@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.errors import InputError
 
 _WRONG = 1
 
 
-@click.group()
+@once.group()
 def tc() -> None:
     """Read, check and write set-ups of tc (iproute2) and OpenWrt's SQM."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sojourn import files
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.engines import registry
 from sojourn.errors import InputError, ScenarioError, Unavailable
 
@@ -24,7 +24,7 @@ PASSED, FAILED, UNDECIDED, INVALID = 0, 1, 3, 4
 _SKIP, _ABORT = 125, 128
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn test home.scenario.toml

@@ -207,6 +207,12 @@ class Planned:
     metrics: list[OwnMetric]
     memory: str | None
 
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the scenario that hold for all contenders."""
+        kept = [task.scenario.warnings for task in self.tasks]
+        return [text for text in self.scenario.warnings if all(text in each for each in kept)]
+
     def name(self, store: Store | None, formats: Sequence[str], size: str) -> str | None:
         """See `sojourn.comparing.kept`; None if it has no name, as with custom metrics."""
         from sojourn.comparing import kept

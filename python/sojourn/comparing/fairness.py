@@ -74,7 +74,12 @@ def warnings(comparison: ComparedRuns) -> list[str]:
 
 def all_warnings(comparison: ComparedRuns) -> list[str]:
     """Probable mistakes: in the scenario, between contenders, or in the runs."""
-    of_scenario = comparison.scenario.warnings
+    made = [runs for aqm in comparison.aqms if (runs := comparison.of(aqm))]
+    # The scenario's own AQM need not be one of the contenders.
+    of_scenario = [
+        text for text in comparison.scenario.warnings
+        if all(any(text in run.warnings for run in runs) for runs in made)
+    ]  # fmt: skip
     between = [shaping.warning(comparison.shaped, comparison.metrics), *_alike(comparison)]
     of_runs = {aqm: _kinds(comparison.of(aqm), of_scenario) for aqm in comparison.aqms}
     return [
