@@ -19,6 +19,14 @@ export function speedOf(text: string): number {
   return text === "max" ? Infinity : Number(text);
 }
 
+/** The warnings of both sides, those of one alone with its letter. */
+function warningsOf(a: string[], b: string[]): string[] {
+  const alone = (letter: string, mine: string[], others: string[]): string[] =>
+    mine.filter((text) => !others.includes(text)).map((text) => `${letter}: ${text}`);
+  const common = a.filter((text) => b.includes(text));
+  return [...common, ...alone("A", a, b), ...alone("B", b, a)];
+}
+
 export class Lab {
   sides: History[] = [];
   checked: Checked | null = null;
@@ -102,7 +110,10 @@ export class Lab {
   }
 
   private async checkAndOpen(): Promise<[Checked, Opened[]]> {
-    const checked = await this.client.ask<Checked>({ call: "check", ...this.setting(0) });
+    const check = (side: number): Promise<Checked> =>
+      this.client.ask<Checked>({ call: "check", ...this.setting(side) });
+    const [checked, other] = [await check(0), await check(1)];
+    checked.warnings = warningsOf(checked.warnings, other.warnings);
     const sample = Math.max(checked.sample_s, checked.duration_s / MOST_SAMPLES);
     return [checked, await this.openBoth(sample)];
   }

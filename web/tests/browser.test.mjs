@@ -392,6 +392,25 @@ test("after an edit of the scenario both sides are what their forms show", { ski
   assert.ok(await page.isDisabled("#forget"));
 });
 
+test("a warning about the AQM of one side names the side", { skip }, async () => {
+  await open();
+  for (const side of ["a", "b"]) {
+    await page.fill(`#text-${side}`, "codel:target=1us");
+    await page.press(`#text-${side}`, "Tab");
+    const begin = `${side.toUpperCase()}: links.`;
+    await page.waitForFunction(
+      (begin) => document.querySelector("#message").textContent.startsWith(begin),
+      begin,
+    );
+    await page.fill(`#text-${side}`, "taildrop");
+    await page.press(`#text-${side}`, "Tab");
+    await page.waitForFunction(
+      () => !document.querySelector("#message").textContent.includes("links."),
+    );
+  }
+  assert.deepEqual(problems, []);
+});
+
 test("the plane fills seed by seed, the first seed being that of the run", { skip }, async () => {
   await open();
   await page.fill("#text-b", "pie");
