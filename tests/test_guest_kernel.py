@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tarfile
 import tempfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.engines.linux import kernel
-from sojourn.engines.linux.kernel import archives, names, patched, rust
+from sojourn.engines.linux.kernel import archives, fragment, module, names, patched, rust
 from sojourn.errors import InputError, Unavailable
 
 
@@ -188,6 +189,46 @@ def test_a_kernel_with_a_patch_is_given_by_its_name_and_is_not_a_default(
 def test_a_name_that_could_be_a_release_or_a_path_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="write a letter, then letters, digits"):
         patched.check_name(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("CONFIG_A=y\nb = c\n", "line 2: 'b = c': write CONFIG_NAME=value"),
+        ("CONFIG_A\n", "line 1: 'CONFIG_A': write"),
+        ("# CONFIG_A was here\n", "sets no option"),
+        ("", "sets no option"),
+    ],
+)
+def test_a_fragment_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "more.config"
+    path.write_text(text)
+    with pytest.raises(InputError, match=re.escape(message)):
+        fragment.read(path)
+
+
+def test_an_option_that_make_drops_is_refused_by_name() -> None:
+    path, made = Path("more.config"), "CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_S=40\n"
+    fragment.check(path, "CONFIG_A=y\n# CONFIG_B is not set\n# CONFIG_C is not set\n", made)
+    fragment.check(path, "CONFIG_S=1\n# a comment\n\nCONFIG_S=40\n", made)
+    for line, found in (("CONFIG_B=y", "n"), ("CONFIG_C=m", "n"), ("CONFIG_S=41", "40")):
+        with pytest.raises(InputError, match=f"{line}: these sources make it {found}; name"):
+            fragment.check(path, line, made)
+    with pytest.raises(InputError, match="CONFIG_A=n: these sources make it y"):
+        fragment.check(path, "# CONFIG_A is not set", made)
+
+
+def test_the_module_of_a_named_kernel_is_asked_for_by_that_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = _of_release("named/fixed", b"uml_dir=").parent
+    with pytest.raises(Unavailable, match="`sojourn kernel module --kernel fixed` makes it"):
+        module.require(folder)
+
+
+def test_sources_with_other_options_have_another_folder() -> None:
+    assert len({patched._work("6.1", 1000, more) for more in ("", "CONFIG_A=y", "CONFIG_B=y")}) == 3
 
 
 def _of_release(release: str, program: bytes) -> Path:

@@ -31,6 +31,7 @@ Examples:
   sojourn kernel build --hz 250
   sojourn kernel build --source 7.2
   sojourn kernel build --patch fix.patch --name fixed
+  sojourn kernel build --config selftests/net/config --name more
 """
 )
 @click.option(
@@ -56,21 +57,28 @@ Examples:
     help="With this unified diff (git diff), from sources that are kept: a second patch of a "
     "qdisc compiles in a minute or two.",
 )  # fmt: skip
-@click.option("--name", metavar="NAME", help="With --patch: --kernel NAME runs it.")
+@click.option(
+    "--config", type=options.FilePath(path_type=Path), metavar="FILE",
+    help="With the options of this configuration fragment (CONFIG_...=y) as well.",
+)  # fmt: skip
+@click.option("--name", metavar="NAME", help="With --patch or --config: --kernel NAME runs it.")
 def build(
-    hz: str, source: str | None, jobs: int, debug: bool, patch: Path | None, name: str | None
-) -> int:
+    hz: str, source: str | None, jobs: int, debug: bool, patch: Path | None, config: Path | None,
+    name: str | None,
+) -> int:  # fmt: skip
     """Build it from Debian's kernel sources, in about 5 minutes; nothing needs root.
 
     An interrupted build continues. The kernel is kept in the cache, by version and configuration.
     """
     platforms.require_linux("kernel build")
-    if (patch is None) != (name is None):
-        raise click.UsageError("--patch and --name belong together; give both.")
-    if patch is not None and name is not None:
-        if debug:
-            raise click.UsageError("--debug: cannot be combined with --patch; leave one out.")
-        return _build_patched(patch, name, int(hz), jobs, source)
+    if (patch is None and config is None) != (name is None):
+        raise click.UsageError(
+            "--name goes with --patch or --config: give it with one of them, or none of them."
+        )
+    if name is not None and debug:
+        raise click.UsageError("--debug: cannot be combined with --name; leave one out.")
+    if name is not None:
+        return _build_named(name, patch, config, int(hz), jobs, source)
     release = archives.release_asked(source) if source is not None else None
     found = guest_kernel.find(int(hz), release, debug=debug)
     if found is not None:
@@ -83,13 +91,17 @@ def build(
     return 0
 
 
-def _build_patched(patch: Path, name: str, hz: int, jobs: int, source: str | None) -> int:
+def _build_named(
+    name: str, patch: Path | None, config: Path | None, hz: int, jobs: int, source: str | None
+) -> int:
     from sojourn.engines.linux.kernel import patched
 
     patched.check_name(name)
     archive = archives.sources(source) if source is not None else None
     with _meter() as meter:
-        print(patched.build(meter, patch, name, hz=hz, jobs=jobs, archive=archive))
+        print(patched.build(
+            meter, name, patch=patch, config=config, hz=hz, jobs=jobs, archive=archive
+        ))  # fmt: skip
     return 0
 
 
@@ -102,6 +114,7 @@ def _meter() -> Any:
 Examples:
   sojourn kernel module
   sojourn kernel module --for host
+  sojourn kernel module --kernel fixed
 """
 )
 @click.option(
@@ -120,13 +133,24 @@ Examples:
     help="A kernel of x86-64 by its headers, instead.",
 )  # fmt: skip
 @click.option("--debug", is_flag=True, help="The guest kernel that `build --debug` made, instead.")
-def module(hz: str, release: str | None, target: str, headers: Path | None, debug: bool) -> int:
+@click.option("--kernel", "name", metavar="NAME", help="The guest kernel of that name, instead.")
+def module(
+    hz: str, release: str | None, target: str, headers: Path | None, debug: bool, name: str | None
+) -> int:
     """Compile our AQMs as a kernel module, in about a minute; nothing needs root.
 
     It registers the queueing discipline `sojourn`, which bottleneck = "sojourn-module" runs.
     """
     platforms.require_linux("kernel module")
-    found = _target(int(hz), release, target, headers, debug)
+    if name is not None:
+        if headers is not None or release is not None or debug or target != "guest":
+            raise click.UsageError(
+                "--kernel: names the kernel; leave out --release, --for, --headers and --debug."
+            )
+        named = guest_kernel.given(Path(name), int(hz))
+        found = aqm_module.of_guest(named.path.parent)
+    else:
+        found = _target(int(hz), release, target, headers, debug)
     print(aqm_module.build(found, _compilers()))
     return 0
 

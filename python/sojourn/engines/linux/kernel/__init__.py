@@ -158,7 +158,7 @@ def given(asked: Path, hz: int = DEFAULT_HZ) -> Kernel:
 
 
 def named() -> list[Kernel]:
-    """The kernels with a patch, by name."""
+    """The kernels with a patch or further options, by name."""
     abouts = [folder / _ABOUT for folder in names.folders(cache())]
     return [kernel for about in abouts if (kernel := _built(about, None)) is not None]
 
@@ -171,7 +171,8 @@ def _named(name: str, hz: int) -> Kernel:
         there = ", ".join(folder.name for folder in names.folders(cache())) or "none"
         raise Unavailable(
             f"--kernel {name}: is not a program, and no guest kernel has that name (there: "
-            f"{there}); `sojourn kernel build --patch FILE --name {name}` makes it"
+            f"{there}); `sojourn kernel build --name {name}` with --patch FILE or --config FILE "
+            "makes it"
         )
     if found.hz != hz:
         raise InputError(
@@ -254,8 +255,18 @@ def archive_or_usual(archive: Path | None) -> Path:
     return tarball
 
 
-def prepared(tarball: Path, work: Path, hz: int, meter: Meter, *, debug: bool = False) -> Path:
+def prepared(
+    tarball: Path, work: Path, hz: int, meter: Meter, *, debug: bool = False, more: str = ""
+) -> Path:
     """The sources of an archive in a work folder, with our changes and configuration.
+
+    Args:
+        tarball: the archive.
+        work: the folder; it is made.
+        hz: timer interrupts per second.
+        meter: receives the progress.
+        debug: with the options of a debug kernel.
+        more: further options, in the form of ``.config``.
 
     Raises:
         InputError: the folder cannot be written or is too small, or the sources do not fit.
@@ -269,7 +280,7 @@ def prepared(tarball: Path, work: Path, hz: int, meter: Meter, *, debug: bool = 
         # These sources are unusable.
         shutil.rmtree(work)
         raise
-    _configure(source, _options(debug))
+    _configure(source, _options(debug) + more.encode())
     return source
 
 

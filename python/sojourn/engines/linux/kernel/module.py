@@ -20,7 +20,7 @@ from pathlib import Path
 from sojourn import files, tools
 from sojourn.authoring.new import source_tree
 from sojourn.engines.linux import kernel
-from sojourn.engines.linux.kernel import archives, module_tree, rust
+from sojourn.engines.linux.kernel import archives, module_tree, names, rust
 from sojourn.errors import InputError, Unavailable
 
 NAME = "sch_sojourn.ko"
@@ -139,6 +139,8 @@ def _command(folder: Path) -> str:
     words = ["sojourn kernel module"]
     with suppress(InputError):
         found = kernel.own(folder / kernel.PROGRAM)
+        if folder in names.folders(kernel.cache()):
+            return f"sojourn kernel module --kernel {folder.name}"
         if found.release not in ("", archives.DEFAULT_RELEASE):
             words.append(f"--release {found.release}")
         if found.hz not in (None, kernel.DEFAULT_HZ):

@@ -1,11 +1,13 @@
-"""Guest kernels with a patch, by name: built from sources that are kept, so only changes compile.
+"""Guest kernels with a patch or further options, by name.
 
-Before a patch is applied, the files that it changes are saved next to the sources, and restored
-before the next patch; an interrupted build therefore leaves no trace in later ones.
+Their sources are kept, so only changes compile. Before a patch is applied, the files that it
+changes are saved next to the sources, and restored before the next patch; an interrupted build
+therefore leaves no trace in later ones.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -13,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from sojourn import files, reading, tools
 from sojourn.engines.linux import kernel
-from sojourn.engines.linux.kernel import archives, module_tree
+from sojourn.engines.linux.kernel import archives, fragment, module_tree
 from sojourn.engines.linux.kernel.names import NAME, folder_of
 from sojourn.errors import InputError, Unavailable
 
@@ -22,42 +24,53 @@ _LIST, _COPIES = "before.json", "before"
 
 
 def build(
-    meter: kernel.Meter, patch: Path, name: str, *, hz: int = kernel.DEFAULT_HZ, jobs: int = 2,
-    archive: Path | None = None,
+    meter: kernel.Meter, name: str, *, patch: Path | None = None, config: Path | None = None,
+    hz: int = kernel.DEFAULT_HZ, jobs: int = 2, archive: Path | None = None,
 ) -> kernel.Kernel:  # fmt: skip
-    """Build a kernel from patched sources, which are kept for the next patch.
+    """Build a kernel from changed sources, which are kept for the next patch.
 
     Args:
         meter: receives the progress.
-        patch: a unified diff against the kernel's sources, with paths such as ``a/net/...``.
         name: what ``--kernel`` calls it.
+        patch: a unified diff against the kernel's sources, with paths such as ``a/net/...``.
+        config: further options, merged over the guest kernel's (`fragment`).
         hz: timer interrupts per second.
         jobs: concurrent compilers.
         archive: see `kernel.build`.
 
     Raises:
-        InputError: the name or the patch is not usable, a package is missing, or the kernel does
-            not compile.
+        InputError: the name, the patch or an option is not usable, a package is missing, or the
+            kernel does not compile.
     """
     check_name(name)
-    if shutil.which("patch") is None:
+    if patch is not None and shutil.which("patch") is None:
         raise Unavailable("kernel build: patch: not installed; apt-get install patch")
-    text = reading.text(patch, "patch")
-    changed = files_of(patch, text)
+    text = reading.text(patch, "patch") if patch is not None else ""
+    changed = files_of(patch, text) if patch is not None else []
+    more = fragment.read(config) if config is not None else ""
     tarball = kernel.archive_or_usual(archive)
-    version, configuration = archives.version_of(tarball), kernel.configuration(hz)
-    work = kernel.cache() / f"{version}-{hz}hz-{configuration[:8]}.sources"
-    source = kernel.prepared(tarball, work, hz, meter)
+    version = archives.version_of(tarball)
+    work = _work(version, hz, more)
+    source = kernel.prepared(tarball, work, hz, meter, more=more)
+    if config is not None:
+        fragment.check(config, more, (source / ".config").read_text())
     restore(source, work)
-    apply(source, work, patch, changed)
+    if patch is not None:
+        apply(source, work, patch, changed)
     kernel.compile_in(source, jobs, meter)
     folder = folder_of(kernel.cache(), name)
     folder.mkdir(parents=True, exist_ok=True)
     module_tree.keep(source, folder)
     about = kernel.describe(tarball, f"{version}+{name}", hz, source)
-    kernel.keep(source / kernel.PROGRAM, folder, {**about, "patch": text})
+    kernel.keep(source / kernel.PROGRAM, folder, {**about, "patch": text, "options": more})
     meter.step(1.0, "done")
     return kernel.given(Path(name), hz)
+
+
+def _work(version: str, hz: int, more: str) -> Path:
+    """The folder of the sources; other options have another, as most files depend on them."""
+    digest = f"-{hashlib.sha256(more.encode()).hexdigest()[:8]}" if more else ""
+    return kernel.cache() / f"{version}-{hz}hz-{kernel.configuration(hz)[:8]}{digest}.sources"
 
 
 def check_name(name: str) -> None:
