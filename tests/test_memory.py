@@ -54,6 +54,9 @@ def test_memory_allows_less_than_the_machine_has_or_more() -> None:
         sojourn.run("dumbbell-reno", sets={"flows.0.count": 100_000}, memory="50MB")
     with pytest.raises(sojourn.InputError, match="--memory 3 apples: is not a size"):
         sojourn.run("dumbbell-reno", memory="3 apples")
+    for text in ("-1GB", "0GB"):
+        with pytest.raises(sojourn.InputError, match=f"--memory {text}: must be positive"):
+            sojourn.run("dumbbell-reno", memory=text)
     memory.check(load("dumbbell-reno", {"flows.0.count": 100_000_000}), allowed="1000GB")
 
 

@@ -41,6 +41,12 @@ def test_a_name_is_a_word_or_two(name):
     assert refusal(FLOWS, name=name).startswith("name: ")
 
 
+def test_a_study_without_metrics_is_told_to_name_some():
+    document = {"name": "s", "scenario": "dumbbell-reno", "axes": [FLOWS]}
+    with pytest.raises(InputError, match="metrics: are missing; name some, such as queue/"):
+        sojourn.study.parse(document)
+
+
 def test_axes_are_multiplied_and_the_last_advances_first():
     assert values(FLOWS, RTT) == [(1, "100ms"), (1, "200ms"), (4, "100ms"), (4, "200ms")]
 

@@ -123,6 +123,8 @@ def _size(text: str) -> float:
     found = quantity(text)
     if found is None or found.unit not in {"B", "kB", "MB", "GB", "KiB", "MiB"}:
         raise InputError(f"--memory {text}: is not a size; write one such as 32GB")
+    if found.size <= 0:
+        raise InputError(f"--memory {text}: must be positive; write a size such as 32GB")
     return found.size
 
 

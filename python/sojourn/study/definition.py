@@ -145,7 +145,9 @@ def parse(
         raise InputError("seeds: `until` decides how many; its `max_seeds` is the bound")
     sampling = read_sampling(document["sample"]) if "sample" in document else None
     _check_sampling(axes, sampling)
-    metrics = text_list("metrics", document.get("metrics"))
+    if "metrics" not in document:
+        raise InputError("metrics: are missing; name some, such as queue/bottleneck/delay_p95")
+    metrics = text_list("metrics", document["metrics"])
     return Study(
         name=name,
         scenario=document["scenario"],

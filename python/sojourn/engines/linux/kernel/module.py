@@ -179,7 +179,7 @@ def build(target: Target, compilers: Path) -> Path:
         raise InputError(
             f"kernel module: no Rust compiler here has the sources of its library; {rust.ARM}"
         )
-    library = _library(tree, compiler, _MODELS[target.arch], target.folder)
+    library = _library(tree, compiler, _MODELS[target.arch])
     with files.scratch() as work:
         shutil.copytree(tree / _GLUE, work, dirs_exist_ok=True)
         shutil.copy(tree / _HEADER, work)
@@ -199,9 +199,9 @@ def build(target: Target, compilers: Path) -> Path:
     return target.folder / NAME
 
 
-def _library(tree: Path, compiler: rust.Compiler, model: str, folder: Path) -> Path:
+def _library(tree: Path, compiler: rust.Compiler, model: str) -> Path:
     """The crates as a static library, with the compiler's own library rebuilt."""
-    objects = folder.parent / f"module-objects-{model}"
+    objects = kernel.cache() / f"module-objects-{model}"
     flags = " ".join((*_FLAGS, f"-C code-model={model}"))
     environment = compiler.environment | {
         "RUSTC": str(compiler.path), "RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": flags,
