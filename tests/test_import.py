@@ -208,6 +208,140 @@ def test_ping_of_linux_macos_and_windows(tmp_path: Path) -> None:
     assert measured.rtt and measured.rtt.times_s == (0.0, 0.2)
 
 
+PING = "64 bytes from 1.1.1.1: icmp_seq={0} ttl=57 time={1} ms\n"
+WINDOWS = (
+    "\nPinging 1.1.1.1 with 32 bytes of data:\nReply from 1.1.1.1: bytes=32 time=12ms TTL=57\n"
+    "Request timed out.\nReply from 1.1.1.1: bytes=32 time<1ms TTL=57\n\n"
+    "Ping statistics for 1.1.1.1:\n    Packets: Sent = 3, Received = 2, Lost = 1 (33% loss),\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "rtts_ms", "loss"),
+    [
+        # Several hosts reply to a broadcast; macOS does not mark duplicates of others.
+        (PING.format(0, 3) + PING.format(0, 9) + PING.format(1, 4), (0, 1), (3, 4), 0),
+        # A reply after 1.5 s, behind that to the next request; intervals from the summary.
+        (
+            "".join(PING.format(n, ms) for n, ms in ((1, 10), (3, 30), (2, 1500)))
+            + "4 packets transmitted, 3 received, 25% packet loss, time 600ms\n",
+            (0, 0.2, 0.4), (10, 1500, 30), 0.25,
+        ),
+        ("".join(PING.format(n % 65536, 7) for n in (65535, 65536, 65537)), (0, 1, 2), (7,) * 3, 0),
+        (
+            "64 bytes from a: icmp_req=1 ttl=9 time=5 ms\n"
+            "64 bytes from a: icmp_req=3 ttl=9 time=6 ms\n",
+            (0, 2), (5, 6), 1 / 3,
+        ),
+        (WINDOWS, (0, 2), (12, 1), 1 / 3),
+        (
+            "Risposta da 1.1.1.1: byte=32 durata=18ms TTL=1\n"
+            "1.1.1.1 \u304b\u3089: \u6642\u9593 =19ms TTL=1\n",
+            (0, 1), (18, 19), 0,
+        ),
+        (
+            "a : [0], 64 bytes, 36.5 ms (36.5 avg, 0% loss)\n"
+            "a : [1], timed out (36.5 avg, 50% loss)\n"
+            "a : [2], 64 bytes, 34.5 ms (35 avg, 33% loss)\n"
+            "\na : xmt/rcv/%loss = 3/2/33%, min/avg/max = 34.5/35/36.5\n",
+            (0, 2), (36.5, 34.5), 1 / 3,
+        ),
+    ],
+)  # fmt: skip
+def test_every_reply_of_ping_has_its_request(
+    tmp_path: Path,
+    text: str,
+    times: tuple[float, ...],
+    rtts_ms: tuple[float, ...],
+    loss: float,
+) -> None:
+    measured = taken(tmp_path, text)
+    assert measured.rtt and measured.rtt.times_s == pytest.approx(times)
+    assert measured.rtt.values == pytest.approx([value / 1e3 for value in rtts_ms])
+    assert measured.loss == pytest.approx(loss)
+
+
+def test_powershell_writes_utf_16(tmp_path: Path) -> None:
+    content = b"\xff\xfe" + WINDOWS.replace("\n", "\r\n").encode("utf-16-le")
+    assert taken(tmp_path, content).loss == pytest.approx(1 / 3)
+
+
+def test_losses_of_probes_are_counted_over_ten(tmp_path: Path) -> None:
+    lines = "".join(PING.format(n, 10) for n in range(40) if n not in range(21, 26))
+    losses = taken(tmp_path, lines).losses
+    assert losses and losses.times_s == (0, 10, 20, 30) and losses.values == (0, 0, 0.5, 0)
+    trips = [trip(n, None if n in (13, 14) else 5) for n in range(30)]
+    losses = taken(tmp_path, json.dumps({"round_trips": trips})).losses
+    assert losses and losses.times_s == (0, 0.1, 0.2) and losses.values == (0, 0.2, 0)
+
+
+def test_flent_with_one_stream_and_the_states_of_its_socket(tmp_path: Path) -> None:
+    results = {
+        "TCP upload": [None, None, 9.0, 8.0],
+        "TCP upload::tcp_cwnd": [None, None, 30.0, 30.0],
+        "TCP upload BE::tcp_rtt": [None, None, 30.0, 30.0],
+    }
+    metadata = {"SYSCTLS": {"tcp_congestion_control": "cubic"},
+                "TEST_PARAMETERS": {"tcp_cong_control": "bbr"}}  # fmt: skip
+    measured = taken(tmp_path, json.dumps({**FLENT, "results": results, "metadata": metadata}))
+    assert measured.up and measured.up.values == (9e6, 8e6)
+    assert measured.cc == "bbr"
+    other = json.dumps({**FLENT, "results": {"HTTP latency": [1.0, 2.0, 3.0, 4.0]}})
+    assert "it has `HTTP latency`" in refused(tmp_path, other)
+
+
+def test_iperf3_of_the_server_and_a_last_interval_of_microseconds(tmp_path: Path) -> None:
+    def row(start: float, end: float, rate: float) -> dict[str, Any]:
+        total = {"start": start, "end": end, "bits_per_second": rate, "omitted": False}
+        return {"sum": total, "streams": [{"rtt": 30_000}]}
+
+    rows = [row(0, 1, 4e6), row(1, 2, 6e6), row(2, 2.001, 6e9)]
+    report = {"start": {"test_start": {"protocol": "TCP"}}, "intervals": rows, "end": {}}
+    measured = taken(tmp_path, json.dumps(report))
+    assert measured.up and measured.up.times_s == (0, 1) and measured.up.end_s == 2.001
+    assert measured.up.values[1] == pytest.approx((6e6 + 6e6) / 1.001)
+    assert measured.base_rtt_s == 0.03
+    received = {"intervals": [row(0, 1, 3e6), row(1, 2, 5e6)]}
+    measured = taken(tmp_path, json.dumps({**report, "server_output_json": received}))
+    assert measured.up and measured.up.values == (3e6, 5e6)
+    text = "[ ID] Interval           Transfer     Bitrate\n[  5]   0.00-1.00   sec  1 MBytes\n"
+    assert "run iperf3 with --json" in refused(tmp_path, text)
+
+
+def test_delays_and_losses_of_netem_trace(tmp_path: Path) -> None:
+    def model(kind: str, key: str, values: list[Any]) -> str:
+        parts = [{f"Static{kind}Config": {key: value, "duration": "1s"}} for value in values]
+        return json.dumps({f"Repeated{kind}PatternConfig": {"pattern": parts, "count": 1}})
+
+    delay = taken(
+        tmp_path, model("Delay", "delay", ["10ms", {"secs": 0, "nanos": 20_000_000}])
+    ).delay
+    assert delay and delay.values[:2] == (0.01, 0.02)
+    losses = taken(tmp_path, model("Loss", "loss", [[0.1], [0.2]])).losses
+    assert losses and losses.values[:2] == (0.1, 0.2)
+    assert "depends on the packets before" in refused(tmp_path, model("Loss", "loss", [[0.1, 0.5]]))
+    points = [{"start_time": t, "value": {"bps": 1e6 * (1 + t)}, "duration": 1.0} for t in (0, 1)]
+    down = taken(tmp_path, json.dumps(points)).down
+    assert down and down.values[:2] == (1e6, 2e6)
+
+
+def test_changes_of_the_path_become_schedules(tmp_path: Path) -> None:
+    table = "time_s,rate_mbps,delay_ms,loss_percent\n0,8,10,0\n1,4,30,2\n2,6,20,0\n"
+    scenario = imported(taken(tmp_path, table), "x", "file", Assumptions(), "x")
+    assert 'delay = { kind = "schedule"' in scenario.text and 'rtt = "0.02s"' in scenario.text
+    assert '["1s", 0.02],' in scenario.text and '["1s", "0.03s"],' in scenario.text
+    path = written(tmp_path, scenario.text, "x.toml")
+    assert load(str(path), []).duration_s == 3.0
+    rtts = taken(tmp_path, "time_s,rtt_ms\n" + "".join(f"{n},{20 + n % 2}\n" for n in range(9)))
+    recorded = imported(rtts, "x", "file", Assumptions("9mbit"), "x").text
+    assert '["1s", "0.001s"],' in recorded and 'rtt = "0.02s"' in recorded
+    least = imported(rtts, "x", "file", Assumptions("9mbit", delay="least"), "x").text
+    assert "schedule" not in least and 'rtt = "0.02s"' in least
+    # A transfer filled the queue while Flent's pings were sent.
+    flent = imported(taken(tmp_path, json.dumps(FLENT)), "x", "file", Assumptions(), "x").text
+    assert "delay =" not in flent
+
+
 def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
     measured = taken(tmp_path, bz2.compress(json.dumps(FLENT).encode()))
     assert measured.down and measured.down.values == (10e6, 10e6)
@@ -251,6 +385,12 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ('{"round_trips": 5}', "misses a value"),
         ('{"round_trips": []}', "all 0 packets"),
         ('{"intervals": [], "end": {}}', "no intervals"),
+        ("time_s,loss\n0,1\n1,2\n", "--unit loss=%"),
+        ("time_s,loss_percent\n0,1\n1,200\n", "line 3: a loss of 2 is not a share"),
+        ("PING a\n" + PING.format(1, 1) + "PING a\n" + PING.format(1, 1), "holds 2 runs of ping"),
+        ("a : [0], 64 bytes, 1 ms (\nb : [0], 64 bytes, 1 ms (\n", "pings of 2 hosts (a, b)"),
+        ('[{"start_time": 0, "value": {}, "duration": 0}]', "step 1"),
+        ('{"NormalizedBwConfig": {}}', "not a recorded rate"),
         ('{"x_values": [1, 2], "results": {"a": [1]}, "version": 4}', "1 values for 2 times"),
     ],
 )

@@ -43,6 +43,12 @@ Examples:
     help="Unit of a column whose name has none, such as rate=kbit/s. May be repeated.",
 )
 @click.option(
+    "--delay",
+    type=click.Choice(["recorded", "least"]),
+    help="Whether round trips over time become a schedule of delays, or the least one stands for "
+    "all of them. The default is least if a transfer filled the queue meanwhile.",
+)
+@click.option(
     "--as",
     "kind",
     type=click.Choice(["transfers", "packets"]),
@@ -56,6 +62,7 @@ def import_file(
     rate: str | None,
     rtt: str | None,
     units: tuple[str, ...],
+    delay: Literal["recorded", "least"] | None,
     kind: Literal["transfers", "packets"] | None,
     as_json: bool,
 ) -> int:
@@ -72,7 +79,7 @@ def import_file(
 
     measured = read(file, dict(_unit(text) for text in units), kind)
     stem = file.name.split(".")[0] or "measurement"
-    result = imported(measured, stem, shown(file.name), Assumptions(rate, rtt), stem)
+    result = imported(measured, stem, shown(file.name), Assumptions(rate, rtt, delay), stem)
     if as_json and output is None:
         raise InputError("--json prints what was read: name the scenario's file with --output")
     written = write(result, file, output, stem)

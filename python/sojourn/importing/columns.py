@@ -16,12 +16,13 @@ from sojourn.errors import InputError
 from sojourn.importing import units
 from sojourn.importing.cells import Rows, is_number, number, of_lines
 from sojourn.importing.logs import BARE, fifth_generation, mahimahi
-from sojourn.importing.measured import Measurement, curve, rate_curve
+from sojourn.importing.measured import Measurement, curve, loss_curve, rate_curve, share_curve
 
 _WAYS = {
     "down": re.compile(r"rate|bitrate|throughput|bandwidth|bw|capacity|down|dl|download|goodput"),
     "up": re.compile(r"up|ul|upload|uplink"),
-    "rtt": re.compile(r"rtt|ping|latency|delay|round"),
+    "rtt": re.compile(r"rtt|ping|latency|round"),
+    "delay": re.compile(r"delay|owd"),
     "loss": re.compile(r"loss|lost|plr"),
     "time": re.compile(r"time|timestamp|t|seconds?|since|date|elapsed"),
 }
@@ -62,21 +63,40 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     result = Measurement("table of columns")
     table = _table(rows, name, place_of)
     clock = _clock(kinds["time"], table, name, given, result)
-    for kind in ("down", "up", "rtt", "loss"):
+    for kind in ("down", "up", "rtt", "delay", "loss"):
         if kind not in kinds:
             continue
         column = kinds[kind]
+        unit = given.get(column) or _unit(column, units.TIMES)
+        if kind in ("down", "up") and unit in units.TIMES:
+            result.unknown.append(
+                f"column `{column}`: a delay of one direction, which depends on two clocks"
+            )
+            continue
         scale = _scale(column, kind, name, given)
         result.read.append(f"column `{column}` as {_MEANING[kind]}")
         values = [(clock(row), row[kind], place) for place, row in table]
         _take(result, kind, scale, values, name)
+    if result.rtt and not (result.down or result.up or "loss" in kinds):
+        _lost_probes([(clock(row), row["rtt"]) for _, row in table], result)
     return result
+
+
+def _lost_probes(probes: list[tuple[float, float]], result: Measurement) -> None:
+    """In a table of nothing but round trips, a row without one is of a probe that was lost."""
+    first = next(time for time, rtt in probes if rtt > 0)
+    result.losses = loss_curve((time - first, not rtt > 0) for time, rtt in probes if time >= first)
+    lost = sum(not rtt > 0 for _, rtt in probes)
+    result.loss = lost / len(probes)
+    if lost:
+        result.read.append(f"a row without one as a packet that was lost: {lost} of {len(probes)}")
 
 
 _MEANING = {
     "down": "rate downstream",
     "up": "rate upstream",
     "rtt": "round-trip time",
+    "delay": "one-way delay",
     "loss": "share of packets lost",
 }
 _MISSING = {"", "-", "-1", "nan", "NaN", "NA", "null", "None"}
@@ -92,8 +112,11 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     for column in header:
         words = re.split(r"[^a-z0-9%]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
         matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
-        # `upload rate` is of the uplink; `rtt_time` is not a clock.
-        if "rtt" in matching and "time" in matching:
+        # `upload rate` is of the uplink; `rtt_time` is not a clock, and `rtt_delay` one quantity.
+        for other in ("time", "delay"):
+            if "rtt" in matching and other in matching:
+                matching.remove(other)
+        if "delay" in matching and "time" in matching:
             matching.remove("time")
         if "up" in matching and "down" in matching:
             matching.remove("down")
@@ -109,7 +132,7 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
         raise InputError(f"{name}: none of its columns ({columns}) is a time, such as `time_s`")
     if len(found) == 1:
         raise InputError(
-            f"{name}: none of its columns ({columns}) is a rate, a round-trip time or a loss, such "
+            f"{name}: none of its columns ({columns}) is a rate, a delay or a loss, such "
             "as `rate_mbps` or `rtt_ms`"
         )
     return found
@@ -188,9 +211,9 @@ def _scale(column: str, kind: str, name: str, given: Mapping[str, str]) -> float
         scale = next((scale for scale in reversed(scales) if scale is not None), None)
         example = "Mbit/s"
     else:
-        known = units.TIMES if kind == "rtt" else units.SHARES
+        known = units.SHARES if kind == "loss" else units.TIMES
         unit = text or _unit(column, known)
-        scale, example = known.get(unit) if unit else None, "ms" if kind == "rtt" else "%"
+        scale, example = known.get(unit) if unit else None, "%" if kind == "loss" else "ms"
     if scale is None:
         raise InputError(
             f"{name}: the column `{column}` has no known unit; give it, such as "
@@ -222,7 +245,10 @@ def _take(
         case "rtt":
             result.rtt = curve(known, name)
             result.base_rtt_s = min(value for _, value, _ in known)
+        case "delay":
+            if any(value < 0 for _, value, _ in known):
+                raise InputError(f"{name}: has a negative delay; its clocks differ")
+            result.delay = curve(known, name)
         case _:
+            result.losses = share_curve(known, name)
             result.loss = sum(value for _, value, _ in known) / len(known)
-            if not 0 <= result.loss <= 1:
-                raise InputError(f"{name}: a mean loss of {result.loss:g} is not a share")

@@ -15,10 +15,13 @@ _NEWEST = 4
 _BEFORE_LOAD_S = 5.0
 """Flent starts its transfers this long after its pings (the parameter DELAY)."""
 
+# `TCP upload` with one stream, `TCP upload::3`, `TCP upload BE`, `TCP upload BE1 HOST`;
+# `TCP upload BE::tcp_cwnd` and the like are states of a socket.
 _STREAM = {
-    way: re.compile(rf"TCP {way}(?: (?!avg|sum|fairness)\S+(?: \S+)?|::\d+)$")
+    way: re.compile(rf"TCP {way}(?:::\d+| (?!avg$|sum$|fairness$)[^\s:]+(?: [^\s:]+)*)?$")
     for way in ("download", "upload")
 }
+_PING = re.compile(r"Ping \(ms\)(?:::| )(.+)$")
 
 
 def read(data: dict[str, Any], name: str) -> Measurement:
@@ -43,12 +46,22 @@ def read(data: dict[str, Any], name: str) -> Measurement:
     result = Measurement(f"Flent file of {title}")
     result.down = _rates(times, series, "download", name)
     result.up = _rates(times, series, "upload", name)
+    result.is_loaded = bool(result.down or result.up)
     _pings(times, series, name, result)
     if not (result.down or result.up or result.rtt):
-        raise InputError(f"{name}: has no series of TCP rates and no pings")
+        labels = ", ".join(f"`{label}`" for label in series) or "no series"
+        raise InputError(f"{name}: has no series of TCP rates and no pings; it has {labels}")
+    counts = []
     for way, found in (("download", result.down), ("upload", result.up)):
         if found:
-            result.read.append(f"TCP {way}: {found.mean / 1e6:.4g} Mbit/s in the mean")
+            count = sum(bool(_STREAM[way].match(label)) for label in series)
+            counts.append(count)
+            result.read.append(
+                f"TCP {way}: {max(count, 1)} stream{'s' if count > 1 else ''}, "
+                f"{found.mean / 1e6:.4g} Mbit/s in the mean"
+            )
+    if len(set(counts)) == 1 and counts[0] > 1:
+        result.streams = counts[0]
     result.unknown.append("the rate of the link itself: it carries at least what the flows got")
     _host(data.get("metadata", {}), result)
     return result
@@ -73,11 +86,15 @@ def _rates(
 def _pings(
     times: list[float], series: dict[str, list[Any]], name: str, result: Measurement
 ) -> None:
-    labels = [label for label in series if label.startswith("Ping (ms)")]
-    preferred = ("Ping (ms) ICMP", "Ping (ms) avg")
-    label = next((label for label in preferred if label in labels), next(iter(labels), None))
-    if label is None:
+    labels = {found[1]: label for label in series if (found := _PING.match(label))}
+    kind = next((kind for kind in ("ICMP", "avg") if kind in labels), next(iter(labels), None))
+    if kind is None:
         return
+    label = labels[kind]
+    if kind == "avg" and any(" " in other for other in labels):
+        result.unknown.append(
+            "one base round trip for all flows: the pings are of several hosts, their mean is taken"
+        )
     points = [
         (float(time), value / 1e3, f"time {time:g}")
         for time, value in zip(times, series[label], strict=True)
@@ -86,7 +103,8 @@ def _pings(
     if len(points) < 2:
         return
     result.rtt = curve(points, name)
-    before = [value for time, value, _ in points if time < _BEFORE_LOAD_S]
+    is_before = (time < _BEFORE_LOAD_S or not result.is_loaded for time, _, _ in points)
+    before = [value for (_, value, _), is_it in zip(points, is_before, strict=True) if is_it]
     result.base_rtt_s = min(before or [value for _, value, _ in points])
     result.read.append(f"`{label}`: {result.rtt.mean * 1e3:.4g} ms in the mean")
     if not before:
@@ -97,7 +115,10 @@ def _host(metadata: dict[str, Any], result: Measurement) -> None:
     """The sender's congestion control and queueing discipline from the metadata."""
     sysctls = metadata.get("SYSCTLS") or {}
     key = "tcp_congestion_control"
-    if control := sysctls.get(key) or sysctls.get(f"net.ipv4.{key}"):
+    # The test may set another one than the host's.
+    control = (metadata.get("TEST_PARAMETERS") or {}).get("tcp_cong_control")
+    control = control or sysctls.get(key) or sysctls.get(f"net.ipv4.{key}")
+    if control:
         result.cc = control
         result.read.append(f"the host ran {control}")
     qdiscs = (metadata.get("EGRESS_INFO") or {}).get("qdiscs") or []

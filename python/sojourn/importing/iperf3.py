@@ -10,6 +10,9 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.importing.measured import Measurement, StepCurve, rate_curve
 
+_SHORT = 0.1
+"""A last interval shorter than this share of the one before is joined with it."""
+
 
 def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
     """One report from the lines of `--json-stream`.
@@ -22,8 +25,10 @@ def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
         match event.get("event"):
             case "interval":
                 report["intervals"].append(event["data"])
-            case "start" | "end" | "error" as kind:
+            case "start" | "end" | "error" | "server_output_json" as kind:
                 report[kind] = event["data"]
+            case "server_output_text":
+                pass
             case other:
                 raise InputError(f"{name}, document {number}: `{other}` is not an event of iperf3")
     return report
@@ -37,15 +42,19 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     """
     if report.get("error"):
         raise InputError(f"{name}: iperf3 failed: {report['error']}")
-    intervals = [row for row in report["intervals"] if not row["sum"].get("omitted")]
+    intervals = _counted(report)
     if not intervals:
         raise InputError(f"{name}: has no intervals; run iperf3 with --json and an --interval")
     test = report.get("start", {}).get("test_start", {})
     protocol = test.get("protocol", "TCP")
     result = Measurement(f"iperf3 report ({protocol})", streams=test.get("num_streams"))
     forward = _rates(intervals, "sum", name)
-    if test.get("reverse"):
+    is_received = bool(test.get("reverse"))
+    if is_received:
         result.down = forward
+    elif received := _counted(report.get("server_output_json") or {}):
+        result.up, is_received = _rates(received, "sum", name), True
+        result.read.append("what arrived over time, from the server's report")
     else:
         result.up = forward
     if all("sum_bidir_reverse" in row for row in intervals):
@@ -56,13 +65,24 @@ def read(report: dict[str, Any], name: str) -> Measurement:
         + ("from the server" if test.get("reverse") else "to the server")
         + f", {forward.mean / 1e6:.4g} Mbit/s in the mean"
     )
-    if not test.get("reverse"):
+    if not is_received:
         result.unknown.append(
-            "what arrived over time: the intervals are the sender's (with -R, the receiver's)"
+            "what arrived over time: the intervals are the sender's (the receiver's with -R or "
+            "--get-server-output)"
         )
     result.unknown.append("the rate of the link itself: it carries at least what the flows got")
-    _transport(report.get("end", {}), protocol, result)
+    result.is_loaded = True
+    if protocol == "UDP" and (target := test.get("target_bitrate")):
+        result.unknown.append(
+            f"whether the link is faster: datagrams were sent at {target / 1e6:.4g} Mbit/s"
+        )
+    _transport(report.get("end", {}), intervals, protocol, result)
     return result
+
+
+def _counted(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """The intervals of a report that iperf3 counts."""
+    return [row for row in report.get("intervals", []) if not row["sum"].get("omitted")]
 
 
 def _rates(intervals: list[dict[str, Any]], key: str, name: str) -> StepCurve:
@@ -70,11 +90,19 @@ def _rates(intervals: list[dict[str, Any]], key: str, name: str) -> StepCurve:
         (float(row[key]["start"]), float(row[key]["bits_per_second"]), f"interval {number}")
         for number, row in enumerate(intervals, start=1)
     ]
-    end_s = float(intervals[-1][key]["end"]) - points[0][0]
-    return rate_curve(points, name, end_s)
+    end_s = float(intervals[-1][key]["end"])
+    if len(points) > 2:
+        # The last interval may be of a few microseconds, in which a burst is no rate.
+        (before, rate, place), (last, last_rate, _) = points[-2:]
+        if end_s - last < _SHORT * (last - before):
+            bits = rate * (last - before) + last_rate * (end_s - last)
+            points[-2:] = [(before, bits / (end_s - before), place)]
+    return rate_curve(points, name, end_s - points[0][0])
 
 
-def _transport(end: dict[str, Any], protocol: str, result: Measurement) -> None:
+def _transport(
+    end: dict[str, Any], intervals: list[dict[str, Any]], protocol: str, result: Measurement
+) -> None:
     """Congestion control, round-trip time and losses from the end of a report."""
     if protocol == "UDP":
         lost = end.get("sum", {}).get("lost_percent")
@@ -87,6 +115,10 @@ def _transport(end: dict[str, Any], protocol: str, result: Measurement) -> None:
         result.read.append(f"the sender ran {control}")
     senders = [stream.get("sender", {}) for stream in end.get("streams", [])]
     rtts_s = [sender["min_rtt"] / 1e6 for sender in senders if sender.get("min_rtt")]
+    if not rtts_s:
+        # Before iperf 3.1.5, only the intervals have round trips.
+        streams = [stream for row in intervals for stream in row.get("streams", [])]
+        rtts_s = [stream["rtt"] / 1e6 for stream in streams if stream.get("rtt")]
     if rtts_s:
         result.base_rtt_s = min(rtts_s)
         result.read.append(f"the least round trip that TCP saw is {min(rtts_s) * 1e3:.4g} ms")

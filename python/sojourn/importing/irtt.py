@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.importing.measured import Measurement, curve
+from sojourn.importing.measured import Measurement, curve, loss_curve
 
 
 def read(report: dict[str, Any], name: str) -> Measurement:
@@ -21,14 +21,12 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     if version != 1:
         raise InputError(f"{name}: is irtt's JSON format {version}; format 1 can be read")
     trips = report["round_trips"]
+    sent = [_sent_s(trip) for trip in trips]
+    answered = [trip.get("lost", "false") == "false" and "delay" in trip for trip in trips]
     points = [
-        (
-            trip["timestamps"]["client"]["send"]["monotonic"] / 1e9,
-            trip["delay"]["rtt"] / 1e9,
-            f"round trip {trip['seqno']}",
-        )
-        for trip in trips
-        if trip.get("lost", "false") == "false" and "delay" in trip
+        (time_s, trip["delay"]["rtt"] / 1e9, f"round trip {trip['seqno']}")
+        for time_s, trip, is_answered in zip(sent, trips, answered, strict=True)
+        if is_answered
     ]
     if not points:
         raise InputError(f"{name}: all {len(trips)} packets of this irtt report were lost")
@@ -47,7 +45,19 @@ def read(report: dict[str, Any], name: str) -> Measurement:
             f"losses upstream {stats['upstream_loss_percent']:.3g} %, "
             f"downstream {stats['downstream_loss_percent']:.3g} %"
         )
+    first = points[0][0]
+    result.losses = loss_curve(
+        (time_s - first, not is_answered)
+        for time_s, is_answered in zip(sent, answered, strict=True)
+        if time_s >= first
+    )
     result.unknown.append(
         "how the round trip divides: one-way delays depend on both clocks, so halves are assumed"
     )
     return result
+
+
+def _sent_s(trip: dict[str, Any]) -> float:
+    """When a packet was sent; `--clock=wall` leaves out the monotonic clock."""
+    stamps = trip["timestamps"]["client"]["send"]
+    return float(stamps.get("monotonic", stamps.get("wall"))) / 1e9

@@ -11,6 +11,9 @@ from typing import Any
 from sojourn.errors import InputError
 from sojourn.importing.traffic import Traffic
 
+_PROBES = 10
+"""Losses are counted over this many probes."""
+
 
 @dataclass(frozen=True)
 class StepCurve:
@@ -64,6 +67,41 @@ def curve(points: Iterable[tuple[float, float, str]], name: str, end_s: float = 
     return StepCurve(tuple(times), tuple(value for _, value, _ in found), end_s or times[-1] + step)
 
 
+def share_curve(
+    points: Iterable[tuple[float, float, str]], name: str, end_s: float = 0.0
+) -> StepCurve:
+    """`curve` for shares, from 0 to 1.
+
+    Raises:
+        InputError: as `curve`; a value is not a share.
+    """
+    found = list(points)
+    for _, share, place in found:
+        if not 0 <= share <= 1:
+            raise InputError(f"{name}, {place}: a loss of {share:g} is not a share from 0 to 1")
+    return curve(found, name, end_s)
+
+
+def loss_curve(probes: Iterable[tuple[float, bool]]) -> StepCurve | None:
+    """The share of probes lost in each ten; none if too few were sent, or none was lost.
+
+    Args:
+        probes: when each was sent, in seconds, and whether it was lost.
+    """
+    found = sorted(probes)
+    if len(found) < 2 * _PROBES or not any(lost for _, lost in found):
+        return None
+    begin = found[0][0]
+    windows = [found[at : at + _PROBES] for at in range(0, len(found), _PROBES)]
+    if len(windows[-1]) < _PROBES:
+        windows[-2:] = [windows[-2] + windows[-1]]
+    times = tuple(round(window[0][0] - begin, 6) for window in windows)
+    if any(after <= before for before, after in pairwise(times)):
+        return None
+    shares = tuple(sum(lost for _, lost in window) / len(window) for window in windows)
+    return StepCurve(times, shares, found[-1][0] - begin)
+
+
 @dataclass
 class Measurement:
     """The content of a file."""
@@ -77,8 +115,14 @@ class Measurement:
     rtt: StepCurve | None = None
     """Round-trip time, s."""
     base_rtt_s: float | None = None
+    is_loaded: bool = False
+    """Whether a transfer filled the queue while round trips were measured."""
+    delay: StepCurve | None = None
+    """One-way delay towards the measuring host, s."""
     loss: float | None = None
     """Share of packets lost."""
+    losses: StepCurve | None = None
+    """The same over time."""
     opportunities_ms: list[int] | None = None
     """Delivery opportunities, as Mahimahi records them."""
     traffic: Traffic | None = None

@@ -1,91 +1,205 @@
-"""The output of ping on Linux, the BSDs, macOS and Windows."""
+"""The output of ping on Linux, the BSDs, macOS and Windows, and of fping.
+
+A request without a reply is known by its sequence number, or on Windows by its line.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sojourn.errors import InputError
-from sojourn.importing.measured import Measurement, curve
+from sojourn.importing.measured import Measurement, curve, loss_curve
 
+# Windows translates the word for time; old Linux numbers requests by `icmp_req`.
 _REPLY = re.compile(
-    r"^(?:\[(?P<stamp>\d+\.\d+)\] )?.*?(?:seq=(?P<seq>\d+).*?)?"
-    r"\b(?:time|Zeit|temps|tiempo)(?P<sign>[=<])(?P<ms>\d+(?:[.,]\d+)?) ?ms"
+    r"^(?:\[(?P<stamp>\d+\.\d+)\] )?.*?(?:(?:seq|req)=(?P<seq>\d+).*?)?"
+    r"\b\w+ ?[=<] ?(?P<ms>\d+(?:[.,]\d+)?) ?(?:ms|\u043c\u0441)"
 )
-_SENT = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
+_FPING = re.compile(
+    r"^(?:\[(?P<stamp>\d+\.\d+)\] )?(?P<host>\S+)\s*: \[(?P<seq>\d+)\], "
+    r"(?:\d+ bytes, (?P<ms>\d+(?:\.\d+)?) ms\b|timed out)"
+)
+# Windows omits the TTL of a reply over IPv6.
+_BARE_REPLY = re.compile(r": \w+[=<]\d+ ?ms\s*$")
+_BEGIN = re.compile(r"PING6?[ (]")
+_SENT = re.compile(
+    r"(?P<sent>\d+) packets transmitted, (?P<received>\d+)(?: packets)? received"
+    r"(?:.*, time (?P<ms>\d+) ?ms)?"
+)
+_FPING_SENT = re.compile(r"xmt/rcv/%loss = (?P<sent>\d+)/(?P<received>\d+)/")
+_WINDOWS_SENT = re.compile(r"= (?P<sent>\d+), \S+ = (?P<received>\d+), \S+ = \d+\s*\(\d+\s?%")
 _INTERVAL_S = 1.0
+_NUMBERS = 1 << 16
+"""Sequence numbers begin again after these."""
 _LONGEST_LINE = 500
 """No line of ping is longer; the patterns take time quadratic in the length of a line."""
 
 
+@dataclass(frozen=True)
+class _Reply:
+    line: int
+    number: int | None
+    """Of the request, if the text has numbers."""
+    stamp_s: float | None
+    rtt_s: float
+
+
 def is_ping(lines: Sequence[str]) -> bool:
     """Whether the text contains replies, or the summary of a ping without any."""
-    return any(_is_reply(line) or _sent(line) for line in lines)
+    kept = [line for line in lines if len(line) <= _LONGEST_LINE]
+    return any(_is_reply(line) or _FPING.match(line) or _SENT.search(line) for line in kept)
 
 
 def _is_reply(line: str) -> bool:
-    if len(line) > _LONGEST_LINE:
-        return False
-    return ("bytes from" in line or "ttl" in line.lower()) and bool(_REPLY.match(line))
-
-
-def _sent(line: str) -> re.Match[str] | None:
-    return _SENT.search(line) if len(line) <= _LONGEST_LINE else None
+    is_known = "bytes from" in line or "ttl" in line.lower() or bool(_BARE_REPLY.search(line))
+    return is_known and bool(_REPLY.match(line))
 
 
 def read(lines: Sequence[str], name: str) -> Measurement:
     """Round-trip times and losses.
 
     Raises:
-        InputError: no packet was answered.
+        InputError: no packet was answered, or the text is of several runs or hosts.
     """
-    replies = [
-        (number, found)
-        for number, line in enumerate(lines, start=1)
-        if _is_reply(line) and "DUP!" not in line and (found := _REPLY.match(line))
-    ]
+    kept = [line if len(line) <= _LONGEST_LINE else "" for line in lines]
+    replies = _fping(kept, name) or _replies(kept)
+    summary = _summary(kept, name)
     if not replies:
         raise InputError(f"{name}: ping had no reply, so nothing can be read from it")
-    is_stamped = all(found["stamp"] for _, found in replies)
-    is_numbered = all(found["seq"] for _, found in replies)
-    points = []
-    for index, (number, found) in enumerate(replies):
-        if is_stamped:
-            time_s = float(found["stamp"])
-        else:
-            time_s = (int(found["seq"]) if is_numbered else index) * _INTERVAL_S
-        points.append((time_s, float(found["ms"].replace(",", ".")) / 1e3, f"line {number}"))
+    numbers, end = _numbered(kept, replies)
+    # To a broadcast, many hosts reply.
+    first: dict[int, _Reply] = {}
+    for number, reply in zip(numbers, replies, strict=True):
+        first.setdefault(number, reply)
+    answered = dict(sorted(first.items()))
     result = Measurement("ping's text")
-    values = [value for _, value, _ in points]
+    stamps = {number: reply.stamp_s for number, reply in answered.items()}
+    interval_s = _interval(stamps, summary, result)
+    points = []
+    for number, reply in answered.items():
+        time_s = reply.stamp_s if reply.stamp_s is not None else number * interval_s
+        points.append((time_s, reply.rtt_s, f"line {reply.line}"))
     if len(points) > 1:
-        result.rtt = curve(points, name)
+        result.rtt = curve(sorted(points), name)
+    values = [rtt_s for _, rtt_s, _ in points]
     # Windows writes `time<1ms` for shorter times, an upper bound, not a measurement of zero.
     result.base_rtt_s = min(values)
     result.read.append(
         f"{len(values)} round trips of {min(values) * 1e3:.4g} to {max(values) * 1e3:.4g} ms"
     )
-    _losses(lines, replies, is_numbered, result)
-    if not is_stamped:
-        result.unknown.append(
-            "the times of the packets: one per second is assumed (ping -D writes them)"
-        )
+    _losses(list(answered), end, summary, interval_s, result)
     return result
 
 
+def _replies(lines: Sequence[str]) -> list[_Reply]:
+    found = []
+    for line, text in enumerate(lines, start=1):
+        match = _REPLY.match(text) if _is_reply(text) and "DUP!" not in text else None
+        if match:
+            number = int(match["seq"]) if match["seq"] else None
+            stamp = float(match["stamp"]) if match["stamp"] else None
+            rtt_s = float(match["ms"].replace(",", ".")) / 1e3
+            found.append(_Reply(line, number, stamp, rtt_s))
+    return found
+
+
+def _fping(lines: Sequence[str], name: str) -> list[_Reply]:
+    found: list[_Reply] = []
+    hosts: dict[str, None] = {}
+    for line, text in enumerate(lines, start=1):
+        if match := _FPING.match(text):
+            hosts.setdefault(match["host"])
+            stamp = float(match["stamp"]) if match["stamp"] else None
+            if match["ms"]:
+                found.append(_Reply(line, int(match["seq"]), stamp, float(match["ms"]) / 1e3))
+    if len(hosts) > 1:
+        raise InputError(
+            f"{name}: holds pings of {len(hosts)} hosts ({', '.join(hosts)}); keep the lines of one"
+        )
+    return found
+
+
+def _numbered(lines: Sequence[str], replies: list[_Reply]) -> tuple[list[int], int]:
+    """The number of each reply's request, and the one after the last request in the text.
+
+    Windows has no numbers, but a line for each request, whether answered or not.
+    """
+    numbers: list[int] = []
+    for reply in replies:
+        if reply.number is None:
+            break
+        last = numbers[-1] if numbers else 0
+        numbers.append(reply.number + _NUMBERS * round((last - reply.number) / _NUMBERS))
+    if len(numbers) == len(replies):
+        return numbers, max(numbers) + 1
+    first = replies[0].line
+    heads = [line for line in range(1, first) if lines[line - 1].rstrip().endswith(":")]
+    begin = heads[-1] + 1 if heads else first
+    requests: dict[int, int] = {}
+    for line in range(begin, len(lines) + 1):
+        if lines[line - 1].strip():
+            requests[line] = len(requests)
+        elif line > first:
+            break
+    for reply in replies:
+        requests.setdefault(reply.line, len(requests))
+    return [requests[reply.line] for reply in replies], len(requests)
+
+
+def _summary(lines: Sequence[str], name: str) -> re.Match[str] | None:
+    """The line that counts packets.
+
+    Raises:
+        InputError: there are several, so the file is of several runs.
+    """
+    patterns = (_SENT, _FPING_SENT, _WINDOWS_SENT)
+    found = [match for line in lines for pattern in patterns if (match := pattern.search(line))]
+    runs = max(len(found), sum(bool(_BEGIN.match(line)) for line in lines))
+    if runs > 1:
+        raise InputError(f"{name}: holds {runs} runs of ping; split it into one file for each")
+    return found[0] if found else None
+
+
+def _interval(
+    stamps: Mapping[int, float | None], summary: re.Match[str] | None, result: Measurement
+) -> float:
+    """Seconds between requests."""
+    (first, begin), (last, end) = next(iter(stamps.items())), list(stamps.items())[-1]
+    if begin is not None and end is not None:
+        return max((end - begin) / (last - first), 1e-6) if last > first else _INTERVAL_S
+    total_ms = summary.groupdict().get("ms") if summary else None
+    if summary and total_ms and int(summary["sent"]) > 1 and int(total_ms) > 0:
+        interval_s = int(total_ms) / 1e3 / (int(summary["sent"]) - 1)
+        result.read.append(f"{interval_s:.3g} s between packets, from the summary")
+        return interval_s
+    result.unknown.append(
+        "the times of the packets: one per second is assumed (ping -D writes them)"
+    )
+    return _INTERVAL_S
+
+
 def _losses(
-    lines: Sequence[str],
-    replies: list[tuple[int, re.Match[str]]],
-    is_numbered: bool,
+    answered: list[int],
+    end: int,
+    summary: re.Match[str] | None,
+    interval_s: float,
     result: Measurement,
 ) -> None:
-    """Take the losses from the summary, or from missing sequence numbers."""
-    if summary := next((found for line in lines if (found := _sent(line))), None):
-        sent, received = int(summary[1]), int(summary[2])
-    elif is_numbered:
-        numbers = {int(found["seq"]) for _, found in replies}
-        sent, received = max(numbers) - min(numbers) + 1, len(numbers)
-    else:
-        result.unknown.append("losses: the text has neither a summary nor sequence numbers")
-        return
-    result.loss = 1 - received / sent if sent else None
-    result.read.append(f"{sent - received} of {sent} packets were lost")
+    """Take the losses from the summary, or from missing sequence numbers, and over time."""
+    begin = first = answered[0]
+    if summary and len(answered) >= int(summary["received"]):
+        # Linux counts from 1, others from 0; requests after the last reply were lost as well.
+        begin = min(begin, 1)
+        end = max(end, begin + int(summary["sent"]))
+    sent, lost = end - begin, end - begin - len(answered)
+    if summary:
+        sent = int(summary["sent"])
+        lost = sent - min(int(summary["received"]), sent)
+    result.loss = lost / sent if sent else None
+    result.read.append(f"{lost} of {sent} packets were lost")
+    known = set(answered)
+    result.losses = loss_curve(
+        ((number - first) * interval_s, number not in known) for number in range(first, end)
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,16 +42,32 @@ def read(
     if kind:
         raise InputError(f"{name}: is not a capture, which --as {kind} is for")
     found = _content(path, name)
-    text = reading.decoded(found.removeprefix(b"\xef\xbb\xbf"), name, "measurement file")
+    text = _decoded(found, name)
     if not text.strip():
         raise InputError(f"{name}: is empty")
     lines = text.splitlines()
+    if any(_IPERF3_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
+        raise InputError(f"{name}: is iperf3's text for people; run iperf3 with --json instead")
     # `ping -D` begins its lines with a bracket, as JSON may.
     if ping.is_ping(lines):
         return ping.read(lines, name)
     if text.lstrip()[0] in "{[":
         return _from_json(_documents(text, name), name)
     return columns.read(lines, name, units or {})
+
+
+_IPERF3_TEXT = re.compile(r"\[ *ID\] Interval +Transfer")
+_LONGEST_HEAD = 40
+
+
+def _decoded(content: bytes, name: str) -> str:
+    """The text of a file: UTF-8, or UTF-16 with its mark, as redirection in PowerShell writes."""
+    if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError:
+            pass
+    return reading.decoded(content.removeprefix(codecs.BOM_UTF8), name, "measurement file")
 
 
 def _content(path: Path, name: str) -> bytes:
@@ -97,6 +115,8 @@ def _next(text: str, at: int) -> int:
 
 
 def _from_json(documents: list[Any], name: str) -> Measurement:
+    if len(documents) == 1 and isinstance(documents[0], list) and documents[0]:
+        return _from_list(documents[0], name)
     if not all(isinstance(document, dict) for document in documents):
         raise InputError(f"{name}: {_unknown()}")
     first = documents[0]
@@ -118,10 +138,26 @@ def _from_json(documents: list[Any], name: str) -> Measurement:
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            f"{name}: misses a value where its format has one ({type(error).__name__}: {error})"
-        ) from None
+        raise _misses(error, name) from None
     raise InputError(f"{name}: {_unknown()}")
+
+
+def _from_list(points: list[Any], name: str) -> Measurement:
+    """A JSON document that is a list: values over time of netem-trace."""
+    if not netem_trace.is_series(points):
+        raise InputError(f"{name}: {_unknown()}")
+    try:
+        return netem_trace.read_series(points, name)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _misses(error, name) from None
+
+
+def _misses(error: Exception, name: str) -> InputError:
+    return InputError(
+        f"{name}: misses a value where its format has one ({type(error).__name__}: {error})"
+    )
 
 
 def _unknown() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 from sojourn.errors import InputError
 from sojourn.importing.measured import Measurement, StepCurve
@@ -26,6 +27,9 @@ class Assumptions:
     """Rate of the link, such as ``50mbit``, if the file has none."""
     rtt: str | None = None
     """The base round-trip time, such as ``30ms``."""
+    delay: Literal["recorded", "least"] | None = None
+    """Whether round trips over time become a schedule of delays, or their least stands for all; by
+    default the least if a transfer filled the queue meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def imported(
         InputError: the measurement has no rate, and none was given.
     """
     assumed = list(measured.unknown)
-    rtt = _rtt(measured, given, assumed)
+    path, rtt = _path(measured, given, assumed)
     links, duration_s = _links(measured, given, source, f"{stem}.trace")
     congestion = _control(measured, assumed)
     assumed.append("the buffer and the queue of the link: 1000 packets with tail drop, as in Linux")
@@ -65,7 +69,8 @@ def imported(
         flows = groups(measured.traffic, list(links), stem, rtt, bool(given.rtt), congestion)
         assumed += flows.assumed
     else:
-        flows = Groups(_flows(list(links), rtt, congestion, measured.streams))
+        start = f"0s..{span(min(1.0, duration_s / 10))}"
+        flows = Groups(_flows(list(links), rtt, congestion, measured.streams, start))
         assumed.append(
             "the traffic: one bulk transfer each way that the link has, and a voice call"
         )
@@ -84,12 +89,7 @@ def imported(
     ]
     for link, rate in links.items():
         lines += [f"[links.{link}]", f"rate = {rate}", 'buffer = "1000p"', 'queue = "taildrop"']
-        if measured.loss and link == next(iter(links)):
-            lines.append(
-                "# The file's share of lost packets; part of it may be the queue's own drops:\n"
-                f'# loss = {{ kind = "bernoulli", rate = {measured.loss:.6g} }}'
-            )
-        lines.append("")
+        lines += [*(path if link == next(iter(links)) else []), ""]
     lines += flows.lines
     if measured.opportunities_ms is not None:
         trace = "".join(f"{time}\n" for time in measured.opportunities_ms)
@@ -102,20 +102,60 @@ def _comment(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _rtt(measured: Measurement, given: Assumptions, assumed: list[str]) -> str:
+def _path(measured: Measurement, given: Assumptions, assumed: list[str]) -> tuple[list[str], str]:
+    """Delay and loss of the first link, and the base round-trip time of the flows."""
+    lines, rtt = _loss(measured, assumed), None
+    if measured.delay:
+        lines += _delays(measured.delay, 0.0)
+        rtt = 2 * min(measured.delay.values)
+        if not given.rtt:
+            assumed.append(
+                f"the way back: it takes as long as the least delay, {rtt * 500:.4g} ms; --rtt "
+                "sets the base round-trip time"
+            )
+    elif measured.rtt and measured.base_rtt_s is not None:
+        rtt = measured.base_rtt_s
+        if (given.delay or ("least" if measured.is_loaded else "recorded")) == "recorded":
+            rtt = min(measured.rtt.values)
+            lines += _delays(measured.rtt, rtt)
+            assumed.append(
+                "where the round trip changes: on the way of the first link; --delay least leaves "
+                "its changes out"
+            )
+        else:
+            assumed.append(
+                "the base round-trip time: the least one measured stands for it; its changes up to "
+                f"{max(measured.rtt.values) * 1e3:.4g} ms are not imitated (--delay recorded does)"
+            )
+    elif measured.base_rtt_s is not None:
+        rtt = measured.base_rtt_s
     if given.rtt:
-        return given.rtt
-    if measured.base_rtt_s is None:
-        assumed.append(
-            f"the base round-trip time: {_ASSUMED_RTT_S * 1e3:g} ms is assumed; --rtt sets it"
-        )
-        return span(_ASSUMED_RTT_S)
-    if measured.rtt:
-        assumed.append(
-            "the base round-trip time: the least one measured stands for it; its changes up to "
-            f"{max(measured.rtt.values) * 1e3:.4g} ms are not imitated"
-        )
-    return span(max(measured.base_rtt_s, _LEAST_RTT_S))
+        return lines, given.rtt
+    if rtt is None:
+        rtt = _ASSUMED_RTT_S
+        assumed.append(f"the base round-trip time: {rtt * 1e3:g} ms is assumed; --rtt sets it")
+    return lines, span(max(rtt, _LEAST_RTT_S))
+
+
+def _delays(delays: StepCurve, least_s: float) -> list[str]:
+    """A schedule of the delay above a least one."""
+    if len(set(delays.values)) == 1 and least_s:
+        return []
+    steps = [span(round(value - least_s, 9)) for value in delays.values]
+    return [f"delay = {_steps(delays, [json.dumps(step) for step in steps])}"]
+
+
+def _loss(measured: Measurement, assumed: list[str]) -> list[str]:
+    if measured.losses and any(measured.losses.values) and not measured.is_loaded:
+        assumed.append("where packets were lost: on the way of the first link")
+        steps = [f"{value:.6g}" for value in measured.losses.values]
+        return [f"loss = {_steps(measured.losses, steps)}"]
+    if not measured.loss:
+        return []
+    return [
+        "# The file's share of lost packets; part of it may be the queue's own drops:",
+        f'# loss = {{ kind = "bernoulli", rate = {measured.loss:.6g} }}',
+    ]
 
 
 def _links(
@@ -125,19 +165,20 @@ def _links(
     if measured.opportunities_ms is not None:
         rate = f'{{ kind = "trace", file = {json.dumps(trace_file)} }}'
         return {"down": rate}, measured.opportunities_ms[-1] / 1e3
-    curves = {"down": measured.down, "up": measured.up}
-    found = {link: _schedule(rates) for link, rates in curves.items() if rates}
+    rates = {"down": measured.down, "up": measured.up}
+    found = {link: _schedule(steps) for link, steps in rates.items() if steps}
     if measured.traffic and given.rate:
         return _given(measured.traffic, given.rate), measured.traffic.length_s + _ARRIVAL_S
     if found:
         if measured.traffic:
             return found, measured.traffic.length_s + _ARRIVAL_S
-        return found, max(rates.end_s for rates in curves.values() if rates)
+        return found, max(steps.end_s for steps in rates.values() if steps)
     if given.rate is None:
         raise InputError(
             f"{source}: holds no rate, and a link needs one; give it, such as --rate 50mbit"
         )
-    length_s = measured.rtt.end_s if measured.rtt else 60.0
+    curves = (measured.rtt, measured.delay, measured.losses)
+    length_s = max((found.end_s for found in curves if found), default=60.0)
     return {"down": json.dumps(given.rate)}, max(length_s, 1.0)
 
 
@@ -147,10 +188,15 @@ def _given(traffic: Traffic, rate: str) -> dict[str, str]:
 
 
 def _schedule(rates: StepCurve) -> str:
-    """A schedule in integer bit/s; successive equal rates are merged."""
-    steps = [(time, round(value)) for time, value in zip(rates.times_s, rates.values, strict=True)]
+    """A schedule in integer bit/s."""
+    return _steps(rates, [f'"{round(value)}bit"' for value in rates.values])
+
+
+def _steps(of: StepCurve, values: list[str]) -> str:
+    """A schedule; of successive equal values the first stays."""
+    steps = list(zip(of.times_s, values, strict=True))
     kept = [steps[0], *(now for before, now in pairwise(steps) if now[1] != before[1])]
-    texts = [f'    ["{span(time)}", "{rate}bit"],' for time, rate in kept]
+    texts = [f'    ["{span(time)}", {value}],' for time, value in kept]
     return "\n".join(['{ kind = "schedule", steps = [', *texts, "] }"])
 
 
@@ -165,7 +211,9 @@ def _control(measured: Measurement, assumed: list[str]) -> str:
     return "cubic"
 
 
-def _flows(links: list[str], rtt: str, congestion: str, streams: int | None) -> list[str]:
+def _flows(
+    links: list[str], rtt: str, congestion: str, streams: int | None, start: str
+) -> list[str]:
     lines = []
     for link in links:
         back = [other for other in links if other != link]
@@ -177,7 +225,7 @@ def _flows(links: list[str], rtt: str, congestion: str, streams: int | None) -> 
             *([f'reverse = ["{back[0]}"]'] if back else []),
             f'rtt = "{rtt}"',
             f'cc = "{congestion}"',
-            'start = "0s..1s"',
+            f'start = "{start}"',
             'app = { kind = "bulk" }',
             "",
         ]
@@ -187,7 +235,7 @@ def _flows(links: list[str], rtt: str, congestion: str, streams: int | None) -> 
         'name = "call"',
         f'path = ["{links[0]}"]',
         f'rtt = "{rtt}"',
-        'start = "0s..1s"',
+        f'start = "{start}"',
         'app = { kind = "cbr", rate = "87kbit", packet = "218B", voice = true }',
         "",
     ]
