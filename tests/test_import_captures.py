@@ -217,6 +217,11 @@ LINKS = {
     "pppoe": (1, bytes(12) + b"\x88\x64" + bytes(6) + b"\x00\x21"),
     "sll": (113, bytes(14) + b"\x08\x00"),
     "sll2": (276, b"\x08\x00" + bytes(18)),
+    "mpls": (1, bytes(12) + b"\x88\x47" + b"\x00\x01\x00\x40" + b"\x00\x02\x01\x40"),
+    "ppp": (9, b"\xff\x03\x00\x21"),
+    "compressed ppp": (50, b"\x21"),
+    "cisco hdlc": (104, b"\x0f\x00\x08\x00"),
+    "pktap": (258, struct.pack("<III", 20, 1, 12) + bytes(8)),
     "null": (0, b"\x02\x00\x00\x00"),
     "loop": (108, b"\x00\x00\x00\x02"),
 }
@@ -235,6 +240,45 @@ def test_every_link_type_byte_order_and_resolution(
     assert flow["client"] == "10.0.0.1:40000"
     assert flow["up"]["bytes"] == 20 * 1040 and flow["up"]["unique_bytes"] == 20_000
     assert found["length_ns"] == 19_000 * (1000 if magic == 0xA1B2C3D4 else 1)
+
+
+def pcapng(blocks: list[tuple[int, bytes]]) -> bytes:
+    """Blocks of a type and a body, after a section header and an interface of raw IP."""
+    begin = [
+        (0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)),
+        (1, struct.pack("<HHI", 101, 0, 0)),
+    ]
+    return b"".join(
+        struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
+        for kind, body in begin + blocks
+    )
+
+
+def test_packets_without_a_time_are_counted_and_passed_over(tmp_path: Path) -> None:
+    packet = segment(0, 1, 0x10, 1000)
+    timed = [(6, struct.pack("<IIIII", 0, 0, t, len(packet), 1040) + packet) for t in (0, 5000)]
+    untimed = (3, struct.pack("<I", len(packet)) + packet)
+    measured = taken(tmp_path, pcapng([timed[0], untimed, timed[1]]))
+    assert measured.details and measured.details["packets"] == 2
+    assert measured.details["frames"] == 3
+    assert any("1 without a time (simple packet" in text for text in measured.unknown)
+    assert "1 without a time" in refused(tmp_path, pcapng([untimed]))
+
+
+def test_without_a_handshake_the_server_has_the_port_of_a_service(tmp_path: Path) -> None:
+    packets = [(1000 * n, segment(0, 1 + 1000 * n, 0x10, 1000, back=True), 1040) for n in range(20)]
+    found = taken(tmp_path, pcap(packets)).details
+    assert found is not None
+    (flow,) = found["flows"]
+    assert flow["client"] == "10.0.0.1:40000" and flow["down"]["unique_bytes"] == 20_000
+
+
+def test_data_in_a_syn_counts_once(tmp_path: Path) -> None:
+    packets = [(0, segment(0, 1, 0x02, 100), 140), (1000, segment(0, 102, 0x10, 50), 90)]
+    found = taken(tmp_path, pcap(packets)).details
+    assert found is not None
+    assert found["flows"][0]["up"]["unique_bytes"] == 150
+    assert found["flows"][0]["up"]["repeated"] == 0
 
 
 def test_compressed_captures_are_read_alike(tmp_path: Path) -> None:

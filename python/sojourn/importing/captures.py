@@ -218,8 +218,8 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
     tcp = [flow for flow in report["flows"] if flow["protocol"] == _TCP]
     if missing := sum(not flow["has_syn"] for flow in tcp):
         result.unknown.append(
-            f"the handshakes of {missing} of {len(tcp)} TCP connections: who opened them is taken "
-            "from the first packet, the segment size from the largest"
+            f"the handshakes of {missing} of {len(tcp)} TCP connections: who opened them follows "
+            "ports below 1024 or the first packet, the segment size the largest"
         )
     if single := sum(not (flow["up"]["packets"] and flow["down"]["packets"]) for flow in tcp):
         result.unknown.append(

@@ -52,7 +52,7 @@ def read_series(points: list[dict[str, Any]], name: str) -> Measurement:
         InputError: values are of no known quantity.
     """
     value = points[0]["value"]
-    quantity = {dict: "bw", list: "loss"}.get(type(value), "delay")
+    quantity = "bw" if isinstance(value, dict) else "loss" if isinstance(value, list) else "delay"
     steps = ((float(point["duration"]), point["value"]) for point in points)
     return _taken(quantity, steps, name, Measurement("netem-trace series"))
 

@@ -9,7 +9,7 @@ pub(super) const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const SECTION_TYPE: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const OLD_PACKET: u32 = 2;
-const SIMPLE_PACKET: u32 = 3;
+pub(super) const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 /// Type and length before the body; the length again follows it.
 const HEAD_BYTES: usize = 8;
@@ -125,7 +125,6 @@ pub(super) fn read(
         OLD_PACKET if body.len() >= 20 => {
             packet(body, order, order.u16(body).into(), interfaces).map(Some)
         }
-        SIMPLE_PACKET => Err("has a simple packet block, which carries no time".to_owned()),
         ENHANCED_PACKET | OLD_PACKET => {
             Err("has a packet block without its fields; the file is damaged there".to_owned())
         }

@@ -14,7 +14,7 @@ const LARGEST_WINDOW: u64 = 1 << 30;
 
 /// A connection, or datagrams between two ports.
 pub(super) struct Flow {
-    /// Who sent the SYN, or else the first packet.
+    /// Who sent the SYN, or else who talked to a port below 1024, or sent the first packet.
     pub(super) client: SocketAddr,
     pub(super) server: SocketAddr,
     pub(super) protocol: u8,
@@ -98,13 +98,14 @@ impl Half {
 
     fn on_segment(&mut self, t: u64, tcp: &Tcp, payload_bytes: u32, pause: bool) {
         // Numbers start one turn up, so earlier ones that arrive late stay positive.
-        let first = u64::from(tcp.seq.wrapping_add(u32::from(tcp.syn))) + (1 << 32);
+        let seq = tcp.seq.wrapping_add(u32::from(tcp.syn));
+        let first = u64::from(seq) + (1 << 32);
         let mut highest = *self.highest.get_or_insert(first);
         if payload_bytes == 0 {
             return;
         }
         let payload = u64::from(payload_bytes);
-        let mut at = unwrapped(highest, tcp.seq);
+        let mut at = unwrapped(highest, seq);
         if at.abs_diff(highest) > LARGEST_WINDOW {
             // Of a later connection whose handshake was not captured.
             (at, highest) = (first, first);
@@ -149,7 +150,13 @@ fn unwrapped(near: u64, seq: u32) -> u64 {
 
 impl Flow {
     fn new(t: u64, packet: &Packet) -> Flow {
-        let is_answer = packet.tcp.is_some_and(|tcp| tcp.syn && tcp.ack.is_some());
+        let is_answer = match packet.tcp {
+            Some(tcp) if tcp.syn => tcp.ack.is_some(),
+            _ => {
+                let is_service = |end: SocketAddr| (1..1024).contains(&end.port());
+                is_service(packet.source) && !is_service(packet.destination)
+            }
+        };
         let (mut client, mut server) = (packet.source, packet.destination);
         if is_answer {
             std::mem::swap(&mut client, &mut server);

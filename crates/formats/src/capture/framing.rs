@@ -48,11 +48,13 @@ pub(super) struct Framer {
     done: usize,
     /// Where in the file `held` begins.
     origin: u64,
+    /// Packets in simple packet blocks of pcapng, which carry no time.
+    pub(super) untimed: u64,
 }
 
 impl Framer {
     pub(super) const fn new() -> Framer {
-        Framer { form: Form::Unknown, held: Vec::new(), done: 0, origin: 0 }
+        Framer { form: Form::Unknown, held: Vec::new(), done: 0, origin: 0, untimed: 0 }
     }
 
     /// The next bytes of the file.
@@ -169,6 +171,7 @@ impl Framer {
         let Form::PcapNg { order, interfaces } = &mut self.form else { return Ok(None) };
         let rest = &self.held[self.done..];
         let Some((block, length)) = blocks::whole(rest, order)? else { return Ok(None) };
+        self.untimed += u64::from(order.u32(block) == blocks::SIMPLE_PACKET);
         let found = blocks::read(block, *order, interfaces)?;
         let start = self.done;
         self.done += length;

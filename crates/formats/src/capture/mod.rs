@@ -152,25 +152,30 @@ impl CaptureReader {
 
     /// Why there is nothing to report.
     fn nothing_read(&self) -> FormatError {
-        let remedy = "capture Ethernet, raw IP, Linux cooked (SLL, SLL2) or loopback";
-        let unread = || {
-            let parts: Vec<String> = self.unread.iter().map(|(why, n)| why.counted(*n)).collect();
-            parts.join(", ")
-        };
+        let remedy = "capture Ethernet, PPP, raw IP, Linux cooked (SLL, SLL2) or loopback";
         match &self.stop {
             Some(stop) => FormatError {
                 place: format!("byte {}", stop.offset),
                 message: format!("{}; no packet before it could be read", stop.why),
             },
-            None if self.frames == 0 => {
+            None if self.frames + self.framer.untimed == 0 => {
                 FormatError::whole("is a capture without packets; capture while there is traffic")
             }
             None => FormatError::whole(format!(
                 "has {} packets, and none could be read: {}; {remedy}",
-                self.frames,
-                unread()
+                self.frames + self.framer.untimed,
+                self.unread().join(", ")
             )),
         }
+    }
+
+    /// The packets that could not be read, by reason.
+    fn unread(&self) -> Vec<String> {
+        let counted = self.unread.iter().map(|(why, count)| why.counted(*count));
+        let untimed = self.framer.untimed;
+        let untimed = (untimed > 0)
+            .then(|| format!("{untimed} without a time (simple packet blocks of pcapng)"));
+        counted.chain(untimed).collect()
     }
 }
 
@@ -180,7 +185,24 @@ impl Unread {
             Unread::NotIp => format!("{count} not of IP, such as ARP"),
             Unread::Cut => format!("{count} cut off before the ports"),
             Unread::Malformed => format!("{count} with contradictory lengths"),
-            Unread::Link(link) => format!("{count} of link type {link}"),
+            Unread::Link(link) => match link_name(link) {
+                Some(name) => format!("{count} of link type {link} ({name})"),
+                None => format!("{count} of link type {link}"),
+            },
         }
     }
+}
+
+/// Link types that are common and cannot be read.
+fn link_name(link: u16) -> Option<&'static str> {
+    Some(match link {
+        105 | 119 | 127 | 163 | 192 => "802.11 frames, which are mostly encrypted",
+        107 => "Frame Relay",
+        187 | 201 | 251 | 272 => "Bluetooth",
+        189 | 220 | 249 => "USB",
+        195 | 215 | 230 | 283 => "802.15.4",
+        239 => "Linux netfilter log",
+        253 => "Linux netlink",
+        _ => return None,
+    })
 }

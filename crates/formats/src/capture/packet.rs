@@ -7,16 +7,22 @@ use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsItera
 /// LINKTYPE values (draft-ietf-opsawg-pcaplinktype).
 const NULL: u16 = 0;
 const ETHERNET: u16 = 1;
+const PPP: [u16; 2] = [9, 50];
 const RAW: [u16; 5] = [12, 14, 101, 228, 229];
+const CISCO_HDLC: u16 = 104;
 const LOOP: u16 = 108;
 const SLL: u16 = 113;
+/// What tcpdump of macOS writes for all interfaces: a header of its own, then another link type.
+const PKTAP: u16 = 258;
 const SLL2: u16 = 276;
 /// EtherTypes.
 const VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+const MPLS: [u16; 2] = [0x8847, 0x8848];
 const PPPOE: u16 = 0x8864;
 const IP: [u16; 2] = [0x0800, 0x86dd];
-/// Protocol numbers of PPP: IPv4 and IPv6.
+/// Protocol numbers of PPP: IPv4, IPv6 and MPLS.
 const PPP_IP: [u16; 2] = [0x0021, 0x0057];
+const PPP_MPLS: u16 = 0x0281;
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -171,9 +177,12 @@ fn network(link: u16, data: &[u8]) -> Result<&[u8], Unread> {
     let (header, ether_type) = match link {
         NULL | LOOP => return data.get(4..).ok_or(Unread::Cut),
         ETHERNET => (14, 12),
+        CISCO_HDLC => (4, 2),
         SLL => (16, 14),
         SLL2 => (20, 0),
+        PKTAP => return pktap(data),
         _ if RAW.contains(&link) => return Ok(data),
+        _ if PPP.contains(&link) => return ppp(data.strip_prefix(&[0xff, 0x03]).unwrap_or(data)),
         _ => return Err(Unread::Link(link)),
     };
     if data.len() < header {
@@ -184,11 +193,47 @@ fn network(link: u16, data: &[u8]) -> Result<&[u8], Unread> {
         kind = data.get(at + 2..at + 4).map(|two| number(two, 0)).ok_or(Unread::Cut)?;
         at += 4;
     }
-    if kind == PPPOE {
-        let inner = data.get(at + 6..at + 8).map(|two| number(two, 0)).ok_or(Unread::Cut)?;
-        return if PPP_IP.contains(&inner) { Ok(&data[at + 8..]) } else { Err(Unread::NotIp) };
+    match kind {
+        PPPOE => ppp(data.get(at + 6..).ok_or(Unread::Cut)?),
+        _ if MPLS.contains(&kind) => mpls(&data[at..]),
+        _ if IP.contains(&kind) => Ok(&data[at..]),
+        _ => Err(Unread::NotIp),
     }
-    if IP.contains(&kind) { Ok(&data[at..]) } else { Err(Unread::NotIp) }
+}
+
+/// After the protocol number, whose first byte is left out if it is 0 (RFC 1661 §6.5).
+fn ppp(data: &[u8]) -> Result<&[u8], Unread> {
+    let first = *data.first().ok_or(Unread::Cut)?;
+    let bytes = if first & 1 == 1 { 1 } else { 2 };
+    let inner = data.get(bytes..).ok_or(Unread::Cut)?;
+    let kind = if bytes == 1 { u16::from(first) } else { number(data, 0) };
+    match kind {
+        PPP_MPLS => mpls(inner),
+        _ if PPP_IP.contains(&kind) => Ok(inner),
+        _ => Err(Unread::NotIp),
+    }
+}
+
+/// After the labels, of which the last has the bottom bit (RFC 3032 §2.1).
+fn mpls(data: &[u8]) -> Result<&[u8], Unread> {
+    let labels = data.chunks_exact(4).position(|label| label[2] & 1 == 1).ok_or(Unread::Cut)?;
+    let inner = &data[4 * (labels + 1)..];
+    match inner.first().map(|byte| byte >> 4) {
+        Some(4 | 6) => Ok(inner),
+        Some(_) => Err(Unread::NotIp),
+        None => Err(Unread::Cut),
+    }
+}
+
+/// After a header that begins with its length, and has the link type of the rest in bytes 8 to 11.
+fn pktap(data: &[u8]) -> Result<&[u8], Unread> {
+    let word = |at: usize| {
+        let four = data.get(at..at + 4)?;
+        Some(u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+    };
+    let (length, link) = word(0).zip(word(8)).ok_or(Unread::Cut)?;
+    let link = u16::try_from(link).ok().filter(|&link| link != PKTAP).ok_or(Unread::NotIp)?;
+    network(link, data.get(length as usize..).ok_or(Unread::Cut)?)
 }
 
 fn number(bytes: &[u8], at: usize) -> u16 {

@@ -11,15 +11,13 @@ impl CaptureReader {
     pub(super) fn report(&self) -> Value {
         let flows: Vec<Value> =
             self.flows.all.iter().map(|flow| flow.report(self.begin_ns)).collect();
-        let unread: Vec<String> =
-            self.unread.iter().map(|(why, count)| why.counted(*count)).collect();
         json!({
             "format": self.framer.format(),
-            "frames": self.frames,
+            "frames": self.frames + self.framer.untimed,
             "packets": self.packets,
             "begin_ns": self.begin_ns,
             "length_ns": self.latest_ns - self.begin_ns,
-            "unread": unread,
+            "unread": self.unread(),
             "fragments": self.fragments,
             "backwards": self.backwards,
             "before_begin": self.before_begin,
