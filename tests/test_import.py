@@ -100,6 +100,12 @@ def test_columns_have_the_units_of_their_names(tmp_path: Path) -> None:
     assert measured.loss == 0.01
 
 
+def test_semicolons_separate_columns_of_decimal_commas(tmp_path: Path) -> None:
+    measured = taken(tmp_path, "time_s;rate_mbps\n0,0;12,5\n1,5;13\n")
+    assert measured.down and measured.down.values == (12.5e6, 13e6)
+    assert measured.down.times_s == (0, 1.5)
+
+
 def test_bits_and_bytes_differ_by_their_case(tmp_path: Path) -> None:
     for unit, bps in (("Mbps", 1e6), ("MBps", 8e6), ("Mbit/s", 1e6), ("MB/s", 8e6), ("kbps", 1e3)):
         measured = taken(tmp_path, "time_s,rate\n0,1\n1,1\n", rate=unit)
@@ -390,6 +396,8 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("PING a\n" + PING.format(1, 1) + "PING a\n" + PING.format(1, 1), "holds 2 runs of ping"),
         ("a : [0], 64 bytes, 1 ms (\nb : [0], 64 bytes, 1 ms (\n", "pings of 2 hosts (a, b)"),
         ('[{"start_time": 0, "value": {}, "duration": 0}]', "step 1"),
+        ('{"Rtt": 5}\n{"Rtt": 6}\n', "no known format"),
+        ('{"round_trips": []}{"round_trips": []}', "holds 2 JSON documents"),
         ('{"NormalizedBwConfig": {}}', "not a recorded rate"),
         ('{"x_values": [1, 2], "results": {"a": [1]}, "version": 4}', "1 values for 2 times"),
     ],

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 
 from sojourn.errors import InputError
+
+_DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]+")
 
 Rows = list[tuple[int, list[str]]]
 """Lines that are not empty, with their numbers."""
@@ -28,7 +31,15 @@ def of_lines(lines: Sequence[str], name: str) -> Rows:
     separator = next((mark for mark in ("\t", ";", ",") if mark in first), None)
     if separator is None:
         return [(number, line.split()) for number, line in kept]
-    return [(number, _cells(line, separator, f"{name}, line {number}")) for number, line in kept]
+    rows = [(number, _cells(line, separator, f"{name}, line {number}")) for number, line in kept]
+    if separator == ";":
+        # Where semicolons separate columns, the comma is the decimal mark.
+        rows = [(number, [_point(cell) for cell in cells]) for number, cells in rows]
+    return rows
+
+
+def _point(cell: str) -> str:
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
 
 
 def _cells(line: str, separator: str, place: str) -> list[str]:

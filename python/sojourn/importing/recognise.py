@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -123,23 +123,30 @@ def _from_json(documents: list[Any], name: str) -> Measurement:
     try:
         if "event" in first and "data" in first:
             return iperf3.read(iperf3.from_stream(documents, name), name)
-        if len(documents) > 1:
+        if len(documents) > 1 and _reader(first):
             raise InputError(
                 f"{name}: holds {len(documents)} JSON documents; split it into one file for each"
             )
-        if "intervals" in first or ("error" in first and set(first) <= {"start", "error", "end"}):
-            return iperf3.read(first, name)
-        if "round_trips" in first:
-            return irtt.read(first, name)
-        if "x_values" in first and "results" in first:
-            return flent.read(first, name)
-        if netem_trace.is_trace(first):
-            return netem_trace.read(first, name)
+        if reader := _reader(first):
+            return reader(first, name)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise _misses(error, name) from None
     raise InputError(f"{name}: {_unknown()}")
+
+
+def _reader(document: dict[str, Any]) -> Callable[[dict[str, Any], str], Measurement] | None:
+    """The reader of a report in JSON, by its keys."""
+    if "intervals" in document or (
+        "error" in document and set(document) <= {"start", "error", "end"}
+    ):
+        return iperf3.read
+    if "round_trips" in document:
+        return irtt.read
+    if "x_values" in document and "results" in document:
+        return flent.read
+    return netem_trace.read if netem_trace.is_trace(document) else None
 
 
 def _from_list(points: list[Any], name: str) -> Measurement:
