@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 madpie-linux bench wheel wheels install-c instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 madpie-linux bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes npm test-web walk walk-atlas clean
@@ -280,6 +280,10 @@ wheels: web | $(VENV)/bin/python
 	for each in $(WHEELS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig \
 	    --target $${each%:*} --compatibility $${each#*:} --out dist || exit; done
 	$(BIN)/python tests/wheels.py dist/*.whl
+
+## crates: packages the crates that are published, and tests each from its package (tests/crates.py)
+crates: | $(VENV)/bin/python
+	$(BIN)/python tests/crates.py
 
 ## install-c: the C library, its header and its file for pkg-config into PREFIX, below DESTDIR if that
 ##            is set (docs/how-to/embedding.md)
