@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import sys
@@ -13,6 +14,7 @@ import pytest
 from sojourn import _core
 from sojourn.describing import library
 from sojourn.describing.library import shipped
+from sojourn.live.page import fragment
 from sojourn.live.texts import changed
 from sojourn.scenario import document_toml
 
@@ -25,7 +27,7 @@ def site_folder():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "docs" / "site"))
         yield
-    for name in ("atlas", "live_links", "reference", "gallery", "stage"):
+    for name in ("atlas", "live_links", "reference", "gallery", "stage", "course"):
         sys.modules.pop(name, None)
 
 
@@ -139,3 +141,33 @@ def test_every_page_is_in_the_navigation() -> None:
     wanted = [name.removesuffix(".md") for name in names if not name.startswith(inner)]
     missing = [n for n in wanted if f"\n{n}\n" not in index and f" <{n}>\n" not in index]
     assert missing == []
+
+
+def test_each_exercise_of_the_course_makes_a_page_with_its_solution_hidden() -> None:
+    import course
+
+    every = course.exercises()
+    assert [each.number for each in every] == list(range(1, 7))
+    for each in every:
+        scenario = library.load(each.scenario)
+        assert fragment(scenario.source, each.aqms, scenario.seed)
+        section = course.panel(each, every, lambda text: f"<pre>{html.escape(text)}</pre>")
+        shown, _, hidden = section.partition("<details>")
+        assert "minutes" in shown
+        assert "<textarea" in shown
+        last = html.escape(each.solution.strip().splitlines()[-1][:40])
+        assert last in hidden
+        assert last not in shown
+        assert "sojourn live" not in shown
+        assert section.count("<a href") == len(every) - 1
+
+
+def test_an_exercise_without_a_solution_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import course
+
+    sections = course._sections
+    monkeypatch.setattr(
+        course, "_sections", lambda name: sections(name)[1 if "solutions" in name else 0 :]
+    )
+    with pytest.raises(ValueError, match="exercise 1 needs a solution"):
+        course.exercises()

@@ -1,4 +1,4 @@
-"""Adds parts to the site that are built elsewhere: the live page, the crates' own pages.
+"""Adds parts to the site that are built elsewhere: live page, course, the crates' own pages.
 
 python docs/site/add_parts.py FOLDER
 """
@@ -9,7 +9,9 @@ import shutil
 import sys
 from pathlib import Path
 
+import course
 import live_links
+from markdown_it import MarkdownIt
 
 from sojourn.live import page
 
@@ -23,6 +25,7 @@ def main() -> None:
     site = Path(sys.argv[1])
     if live_links.exists():
         shutil.copytree(page.FOLDER, site / "live", dirs_exist_ok=True)
+        course.write(site / "course", MarkdownIt().render)
     else:
         print("the site has no live page: `make web-toolchain web` builds it")
     if (ATLAS / "index.html").is_file():

@@ -15,6 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import course
 import gallery
 import live_links
 import reference
@@ -100,6 +101,11 @@ def _elsewhere(page: Path) -> str:
             ROOT / "target" / "doc" / "sojourn_aqm" / "index.html",
             "../rust/sojourn_aqm/index.html",
             "The crates' own pages",
+        ),
+        DOCS / "tutorials" / "course.md": (
+            live_links.page.FOLDER / live_links.page.ONE_FILE,
+            f"../course/{course.exercises()[0].file}",
+            "Each exercise as a page to save",
         ),
         DOCS / "site" / "index.md": (
             live_links.page.FOLDER / "sojourn.wasm",
