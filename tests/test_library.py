@@ -93,3 +93,9 @@ def test_compare_in_python(tmp_path):
     assert comparison.seeds == [3, 9]
     assert (tmp_path / "runs" / "contender=pie" / "replica=9" / "manifest.json").exists()
     assert sorted(comparison.save(tmp_path))[0] == "comparison.json"
+
+
+def test_a_text_in_place_of_a_file_name_is_refused_with_the_call_that_takes_it() -> None:
+    text = 'name = "x"\nduration = "1s"\n'
+    with pytest.raises(InputError, match=r"several lines.*`sojourn.Scenario.load\(text\)`"):
+        sojourn.load(text)

@@ -115,6 +115,11 @@ def find(source: str | Path) -> Path:
     Raises:
         InputError: neither exists; the nearest names are shown.
     """
+    if "\n" in str(source):
+        raise InputError(
+            "scenario: is a text of several lines, not a file's name; give "
+            "`sojourn.Scenario.load(text)`"
+        )
     path = Path(source)
     if path.is_dir():
         raise InputError(f"{source}: is a folder; give a scenario file, such as {source}/demo.toml")
