@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials pi2-ns3 madpie-linux bench wheel wheels crates install-c instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes npm test-web walk walk-atlas clean
@@ -121,6 +121,11 @@ linux-repeats: $(VENV)/developed
 ##              all equal packet for packet; writes docs/evidence/programs.md. Half an hour
 exec-trials: $(VENV)/developed
 	$(BIN)/python benches/programs_trials.py $(or $(TIMES),10)
+
+## real-stacks: transport libraries and the TCP of Linux under twelve AQMs; writes
+##              docs/results/real-stacks.md. Some twenty minutes
+real-stacks: $(VENV)/developed
+	$(BIN)/python benches/real_stacks.py
 
 ## agreement-newer: DualPI2 and segmentation offload on the simulator and on Linux 7.2, whose guest kernel
 ##                  must be there; writes docs/results/agreement-newer.md. Seven minutes

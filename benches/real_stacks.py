@@ -1,0 +1,170 @@
+"""Real transport libraries and programs under twelve AQMs; writes docs/results/real-stacks.md.
+
+    python benches/real_stacks.py
+
+Runs one bulk transfer alone, then the same next to one CUBIC flow of the simulator. Each sender is
+a library inside the simulator (quinn; ngtcp2 if Debian's packages are installed), the simulator's
+TCP, or the TCP of Linux in the guest, where the AQM is ours too.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sojourn import _core, files
+from sojourn.comparing.comparison import Comparison, compare
+from sojourn.engines.linux import kernel
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "results" / "real-stacks.md"
+MARKS = ("<!-- real stacks: begin -->\n", "<!-- real stacks: end -->\n")
+AQMS = (
+    "taildrop", "red", "ared", "codel", "cobalt", "pie", "pi2", "madpie", "sfq", "fq_codel",
+    "fq_pie", "cake",
+)  # fmt: skip
+SEEDS = 2
+# The buffer is about five bandwidth-delay products, as in a home router.
+TEXT = """
+name = "real-stacks"
+duration = "20s"
+warmup = "5s"
+[engine.linux]
+bottleneck = "sojourn"
+[links.bottleneck]
+rate = "10mbit"
+delay = "10ms"
+buffer = "300kB"
+queue = "codel"
+[[flows]]
+name = "stack"
+path = ["bottleneck"]
+rtt = "50ms"
+{transport}
+app = {{ kind = "bulk" }}
+"""
+RIVAL = """
+[[flows]]
+name = "rival"
+path = ["bottleneck"]
+rtt = "50ms"
+cc = "cubic"
+app = { kind = "bulk" }
+"""
+
+
+@dataclass(frozen=True)
+class Sender:
+    """What sends.
+
+    Attributes:
+        name: in the tables.
+        transport: lines of the scenario's flow.
+        endpoint: the library of flows with transport ``quic``.
+        engine: where it runs.
+    """
+
+    name: str
+    transport: str = 'transport = "quic"'
+    endpoint: str = ""
+    engine: str = "sim"
+
+    def compared(self, rival: str) -> Comparison:
+        """Its runs under every AQM, next to a rival if one is given."""
+        scenario = _core.Scenario.load(TEXT.format(transport=self.transport) + rival)
+        endpoints = {"quic": self.endpoint} if self.endpoint else None
+        return compare(scenario, AQMS, SEEDS, engine=self.engine, endpoints=endpoints)
+
+
+def senders(built: Path) -> Iterator[Sender]:
+    """Every sender that can run here."""
+    yield Sender("simulator CUBIC", 'cc = "cubic"')
+    yield Sender("Linux CUBIC", 'cc = "cubic"', engine="linux")
+    for control in ("cubic", "newreno", "bbr"):
+        yield Sender(f"quinn {control}", endpoint=f"quinn:cc={control}")
+    library = _ngtcp2(built)
+    for control in ("reno", "cubic", "bbr", "bbr2") if library else ():
+        yield Sender(f"ngtcp2 {control}", endpoint=f"{library}:cc={control}")
+
+
+def _ngtcp2(folder: Path) -> Path | None:
+    command = ["pkg-config", "--cflags", "--libs", "libngtcp2_crypto_gnutls", "gnutls"]
+    if subprocess.run([*command[:1], "--exists", *command[3:]], check=False).returncode != 0:
+        print("ngtcp2 is left out: its packages are not installed", file=sys.stderr)
+        return None
+    flags = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    library = folder / "libngtcp2.so"
+    headers = ROOT / "crates" / "endpoint-c" / "include"
+    source = ROOT / "examples" / "endpoints" / "ngtcp2.c"
+    subprocess.run(
+        ["cc", "-O2", "-shared", "-fPIC", f"-I{headers}", str(source), "-o", str(library), *flags],
+        check=True,
+    )
+    return library
+
+
+@dataclass
+class Tables:
+    """The tables of one experiment, a column for each sender."""
+
+    heads: list[str] = field(default_factory=list)
+    cells: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+    def add(self, sender: Sender, quantities: dict[str, dict[str, str]]) -> None:
+        """Add a sender's column: by quantity and AQM, the text of the cell."""
+        self.heads.append(sender.name)
+        for quantity, by_aqm in quantities.items():
+            for aqm, text in by_aqm.items():
+                self.cells.setdefault(quantity, {}).setdefault(aqm, []).append(text)
+
+    def text(self) -> str:
+        """All tables in Markdown."""
+        head = f"| AQM | {' | '.join(self.heads)} |\n|---|{'--:|' * len(self.heads)}\n"
+        return "\n".join(
+            f"### {quantity}\n\n{head}"
+            + "".join(f"| `{aqm}` | {' | '.join(cells)} |\n" for aqm, cells in rows.items())
+            for quantity, rows in self.cells.items()
+        )
+
+
+def _means(compared: Comparison, key: str, scale: float) -> dict[str, str]:
+    """The mean of a metric over the seeds, by AQM."""
+    values = {aqm: [run.summary[key] for run in compared.of(aqm)] for aqm in compared.aqms}
+    return {
+        aqm: f"{scale * sum(each) / len(each):.3g}" if each else "failed"
+        for aqm, each in values.items()
+    }
+
+
+def main() -> None:
+    """Run, tabulate and write."""
+    alone, beside = Tables(), Tables()
+    with tempfile.TemporaryDirectory() as folder:
+        for sender in senders(Path(folder)):
+            print(sender.name, file=sys.stderr)
+            by_itself = sender.compared("")
+            alone.add(sender, {
+                "Queue delay, 95th percentile [ms]":
+                    _means(by_itself, "queue/bottleneck/delay_p95", 1e3),
+                "Goodput [Mbit/s]": _means(by_itself, "class/stack/goodput", 1e-6),
+                "Packets dropped [%]": _means(by_itself, "queue/bottleneck/drop_rate", 1e2),
+            })  # fmt: skip
+            if sender.engine == "sim":
+                against = sender.compared(RIVAL)
+                goodput = "class/stack/goodput"
+                beside.add(sender, {"Goodput [Mbit/s]": _means(against, goodput, 1e-6)})
+    guest = kernel.find()
+    text = (
+        f"Guest kernel {guest.version if guest else 'missing'}; quinn-proto as in `Cargo.lock`; "
+        f"ngtcp2 of Debian 12. Means over {SEEDS} seeds.\n\n## Alone\n\n{alone.text()}"
+        f"\n## Next to one CUBIC flow\n\n{beside.text()}"
+    )
+    files.replace_between(PAGE, *MARKS, text)
+
+
+if __name__ == "__main__":
+    main()
