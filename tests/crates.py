@@ -20,7 +20,11 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 UNPACKED = ROOT / "out" / "crates"
 NEEDED = ("README.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.toml.orig")
 LARGEST_BYTES = 10_000_000  # The limit of crates.io.
-QUICK = {"SOJOURN_OPERATIONS": "10000", "CARGO_PROFILE_DEV_DEBUG": "0"}
+QUICK = {
+    "SOJOURN_OPERATIONS": "100000",
+    "CARGO_PROFILE_DEV_DEBUG": "0",
+    "CARGO_PROFILE_DEV_OPT_LEVEL": "1",
+}
 
 
 def published(manifest: dict) -> list[str]:
