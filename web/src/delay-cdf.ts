@@ -47,12 +47,14 @@ export function delayCdf(lab: Lab, runs: [Finished, Finished]): SVGElement | nul
   const grid = ticks(least, most).map((delay) => {
     const at = Number(x(delay));
     const isLast = at > WIDTH - 3 * RIGHT;
+    const isFirst = at < LEFT + LABEL / 2; // to the left is "0 %"
     const line = `<path d="M${at} ${y(0)}V${y(1)}" stroke="var(--line)"/>`;
     // A label that would overlap the previous one is left out.
-    const [from, to] = isLast ? [at - LABEL, at] : [at - LABEL / 2, at + LABEL / 2];
+    const from = isFirst ? at : isLast ? at - LABEL : at - LABEL / 2;
+    const to = from + LABEL;
     if (from < taken) return line;
     taken = to;
-    const anchor = isLast ? "end" : "middle";
+    const anchor = isFirst ? "start" : isLast ? "end" : "middle";
     return (
       `${line}<text x="${at}" y="${HEIGHT - BOTTOM + 18}" text-anchor="${anchor}">` +
       `${shown(delay, "s")}</text>`
