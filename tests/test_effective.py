@@ -54,6 +54,13 @@ def test_the_manifest_has_them_and_the_head_says_what_differs(slow: str) -> None
     assert line == "Queue of bottleneck uses target 21.863ms in place of 5ms."
 
 
+def test_a_value_that_a_kernel_rounds_is_not_cut_to_the_one_that_was_asked_for() -> None:
+    short = {"duration": "1s", "warmup": "0s"}
+    result = sojourn.run("dumbbell-reno", aqms="codel@linux:target=20ms", sets=short)
+    found = contradictions(result.manifest["effective"])
+    assert found == ["target 19.999744ms in place of 20ms"]
+
+
 def test_the_head_is_silent_where_nothing_was_asked_for(slow: str) -> None:
     quiet = sojourn.run(slow, aqms="codel@linux").manifest["effective"]
     assert [it["name"] for it in quiet if it["in_place_of"]] == ["target", "interval"]

@@ -63,7 +63,7 @@ def contradictions(effective: Iterable[dict[str, Any]], link: str | None = None)
     found = [it for it in effective if it["contradicts"] and link in (None, it["link"])]
     parts = {(it["link"], it["part"]) for it in found if it["name"] == "target"}
     return [
-        " ".join(filter(None, (it["part"], it["name"], brief(it["value"]))))
+        " ".join(filter(None, (it["part"], it["name"], _distinct(it["value"], it["in_place_of"]))))
         + f" in place of {it['in_place_of']}"
         for it in found
         if it["name"] != "interval" or (it["link"], it["part"]) not in parts
@@ -76,6 +76,11 @@ def effective_lines(effective: Iterable[dict[str, Any]]) -> list[str]:
     links = dict.fromkeys(value["link"] for value in values)
     texts = {link: contradictions(values, link) for link in links}
     return [f"Queue of {link} uses {', '.join(found)}." for link, found in texts.items() if found]
+
+
+def _distinct(value: str, other: str) -> str:
+    """The value in brief, or in full where both would read alike: ``19.999744ms``, not ``20ms``."""
+    return brief(value) if brief(value) != brief(other) else value
 
 
 def brief(text: str) -> str:
