@@ -78,9 +78,7 @@ pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError>
         ));
     }
     import.unknown.push(
-        "the traffic: downloads, an upload, a video player, a web user and voice calls, as a \
-         household has them"
-            .to_owned(),
+        "the traffic: the flows of the scenario are what a household may do at a time".to_owned(),
     );
     let names: Vec<&str> = chosen.iter().map(|it| it.name).collect();
     let comments: String = import
