@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sojourn.plots import KINDS
-from sojourn.report.canvas import AxisScale, Canvas
+from sojourn.report.canvas import AxisScale, Canvas, text_width
 from sojourn.report.charts import WIDTHS, charts
 from synthetic import comparison
 
@@ -104,3 +104,13 @@ def test_the_width_of_figures_needs_figures(command):
         "compare", "small.toml", "--aqm", "codel,pie", "--size", "column", "--out", "out"
     )
     assert "--size column: is that of figures in files; add --figures" in message
+
+
+@pytest.mark.slow
+def test_the_line_below_the_completion_times_is_within_both_charts():
+    for size, svg in charts(comparison(seeds=1))["completion"].items():
+        texts = ElementTree.fromstring(svg).iter("text")
+        (below,) = (each for each in texts if (each.text or "").startswith("whiskers"))
+        half = text_width(below.text or "", float(below.attrib["font-size"])) / 2
+        x = float(below.attrib["x"])
+        assert half - 0.1 <= x <= WIDTHS[size] - half + 0.1, size
