@@ -336,7 +336,8 @@ walk-atlas: web site
 	node web/tests/walk-atlas.mjs
 
 ## walk: every tutorial and exercise of the site in Chromium, each numbered step as its text says,
-##       with a picture of it at 1440 and 360 pixels, light and dark, into out/walk; some five minutes
+##       with a picture of it at 1440 and 360 pixels, light and dark, into out/walk; some five minutes.
+##       A step may take WALK_LIMIT_S seconds, 60 without it
 walk: web site
 	node web/tests/walk.mjs out/walk $(TUTORIALS)
 

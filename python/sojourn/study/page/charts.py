@@ -253,13 +253,15 @@ class Charts:
             (row[f"m{index}low"] or 0.0) < 0.0 for row in rows
         )
         scale = self._scale(metric.has_log_ends, **({"domainMin": 0.0} if is_cut else {}))
-        value = alt.Y(f"m{index}:Q", title=metric.title, scale=scale)
+        # A panel is lower than its title is long, which stands above all panels.
+        title = metric.unit if self._y else metric.title
+        value = alt.Y(f"m{index}:Q", title=title, scale=scale)
         lines = base.mark_line(opacity=0.6).encode(
             y=value, strokeDash=self._marked(alt.StrokeDash, STROKES, **_AS_LINES)
         )
         # For screen readers, the dots have the same content.
         bars = base.mark_rule(strokeWidth=2, aria=False, clip=True).encode(
-            y=alt.Y(f"m{index}low:Q", title=metric.title, scale=scale), y2=f"m{index}high:Q",
+            y=alt.Y(f"m{index}low:Q", title=title, scale=scale), y2=f"m{index}high:Q",
             opacity=self._faded(0.25),
         )  # fmt: skip
         dots = base.mark_point(filled=True).encode(
