@@ -38,6 +38,7 @@ ASKED = [
     "sfq:limit=100p,depth=55,divisor=512,flows=100,perturb=2s,headdrop=true",
     "sfb:bin_max=55,increment=0.05", "cake",
     "cake:target=20ms,interval=30ms,bandwidth=5mbit,overhead=18B,cells=ptm,mpu=64B,isolation=dst",
+    "cake:bandwidth=5mbit,overhead=-24B,mpu=64B,diffserv=diffserv4,wash=true,ack_filter=on",
 ]  # fmt: skip
 
 

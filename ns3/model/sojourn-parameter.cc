@@ -8,6 +8,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/fatal-error.h"
+#include "ns3/integer.h"
 #include "ns3/nstime.h"
 #include "ns3/queue-size.h"
 #include "ns3/string.h"
@@ -300,6 +301,8 @@ SojournParameter::ToText(const AttributeValue& value) const
         const uint64_t bytes = dynamic_cast<const UintegerValue&>(value).Get();
         return orAbsent(bytes == 0, std::to_string(bytes) + "B");
     }
+    case SIGNED_BYTES:
+        return std::to_string(dynamic_cast<const IntegerValue&>(value).Get()) + "B";
     case RATE: {
         const uint64_t bps = dynamic_cast<const DataRateValue&>(value).Get().GetBitRate();
         return orAbsent(bps == 0, std::to_string(bps) + "bit");
@@ -344,6 +347,11 @@ SojournParameter::FromText(const std::string& text) const
         return Create<UintegerValue>(isAbsent ? 0 : std::strtoull(text.c_str(), nullptr, 10));
     case BYTES:
         return Create<UintegerValue>(isAbsent ? 0 : BytesOf(text));
+    case SIGNED_BYTES: {
+        const bool isNegative = !text.empty() && text[0] == '-';
+        const auto size = static_cast<int64_t>(BytesOf(text.substr(isNegative ? 1 : 0)));
+        return Create<IntegerValue>(isNegative ? -size : size);
+    }
     case RATE: // 10mbit is 10mb/s to ns-3
         return Create<DataRateValue>(
             isAbsent ? DataRate(0) : DataRate(text.substr(0, text.size() - 2) + "ps"));
@@ -370,6 +378,8 @@ SojournParameter::MakeChecker() const
     case WHOLE:
     case BYTES:
         return MakeUintegerChecker<uint64_t>();
+    case SIGNED_BYTES:
+        return MakeIntegerChecker<int64_t>();
     case RATE:
         return MakeDataRateChecker();
     case LIMIT:

@@ -24,6 +24,7 @@ struct SojournParameter
         NUMBER, //!< double; 0 where the parameter is "off" or "auto"
         WHOLE,  //!< uint64_t; 0 where the parameter is "off" or "auto"
         BYTES,  //!< uint64_t: bytes; 0 where the parameter is "off" or "auto"
+        SIGNED_BYTES, //!< int64_t: bytes
         RATE,   //!< DataRate; 0 where the parameter is "off" or "auto"
         LIMIT,  //!< QueueSize; 0p where the parameter is "off" or "auto"
         BOOL,   //!< bool

@@ -2155,12 +2155,13 @@ AboutCake()
              "triple-isolate."},
             {"Overhead",
              "overhead",
-             SojournParameter::BYTES,
+             SojournParameter::SIGNED_BYTES,
              "0B",
              nullptr,
              "Bytes that the link below adds to every packet, for the shaper and the shares of "
-             "flows. Here they count from the IP packet: `overhead -4` of tc behind an Ethernet "
-             "header of 14 bytes is 10. In bytes. Source: Linux sch_cake.c: raw."},
+             "flows. They come on top of the link's `framing`, and may be negative: tc's "
+             "`overhead 10`, which counts from the IP packet, is -4 with a framing of 14 bytes, "
+             "and 10 without. In bytes. Source: Linux sch_cake.c: raw."},
             {"Mpu",
              "mpu",
              SojournParameter::BYTES,

@@ -1397,9 +1397,10 @@ class Cake(_Aqm):
         isolation: Between whom the link is shared before it is shared between flows. Source: Linux
             sch_cake.c: triple-isolate. Default: ``"triple"``.
         overhead: Bytes that the link below adds to every packet, for the shaper and the shares of
-            flows. Here they count from the IP packet: ``overhead -4`` of tc behind an Ethernet
-            header of 14 bytes is 10. It must be at most 256B (iproute2 q_cake.c). Source: Linux
-            sch_cake.c: raw. Default: ``"0B"``.
+            flows. They come on top of the link's ``framing``, and may be negative: tc's ``overhead
+            10``, which counts from the IP packet, is -4 with a framing of 14 bytes, and 10 without.
+            It must be from -64B to 256B (iproute2 q_cake.c). Source: Linux sch_cake.c: raw.
+            Default: ``"0B"``.
         mpu: Least size of a packet on the link below. It must be at most 256B (iproute2 q_cake.c).
             Source: Linux sch_cake.c: raw. Default: ``"0B"``.
         cells: Cells of the link below. Source: Linux sch_cake.c: noatm. Default: ``"none"``.

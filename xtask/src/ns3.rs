@@ -304,6 +304,7 @@ fn kind(kind: ValueKind) -> &'static str {
         ValueKind::Number => "NUMBER",
         ValueKind::Whole => "WHOLE",
         ValueKind::Bytes => "BYTES",
+        ValueKind::SignedBytes => "SIGNED_BYTES",
         ValueKind::Limit => "LIMIT",
         ValueKind::Rate => "RATE",
         ValueKind::Bool => "BOOL",
@@ -315,7 +316,7 @@ fn kind(kind: ValueKind) -> &'static str {
 fn unit(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Hertz => " In Hz.",
-        ValueKind::Bytes => " In bytes.",
+        ValueKind::Bytes | ValueKind::SignedBytes => " In bytes.",
         _ => "",
     }
 }

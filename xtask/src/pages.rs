@@ -228,6 +228,7 @@ fn value_of(param: &ParamSpec) -> String {
         Unit::Number => "number".to_owned(),
         Unit::Whole => "whole number".to_owned(),
         Unit::Bytes => "size (B, kB, MB)".to_owned(),
+        Unit::SignedBytes => "size, also negative (B, kB, MB)".to_owned(),
         Unit::Limit => "packets (p) or bytes (B, kB, MB)".to_owned(),
         Unit::Rate => "rate (bit, kbit, mbit, gbit)".to_owned(),
         Unit::Bool => "`true` or `false`".to_owned(),

@@ -124,6 +124,25 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     scaled(number, scale).map_err(|e| e.describe(text, "one byte"))
 }
 
+/// Reads a number of bytes that may be negative, such as `-4B`.
+///
+/// # Errors
+/// A sentence that says what would be right.
+pub fn signed_bytes(text: &str) -> Result<i64, String> {
+    let large = |_| format!("`{text}` is too large");
+    let Some(digits) = text.trim().strip_prefix('-') else {
+        return i64::try_from(bytes(text)?).map_err(large);
+    };
+    let size = bytes(digits).map_err(|_| format!("`{text}` is not a size such as `-4B`"))?;
+    i64::try_from(size).map(|size| -size).map_err(large)
+}
+
+/// A number of bytes that may be negative as text that [`signed_bytes`] reads back.
+pub fn show_signed_bytes(n: i64) -> String {
+    let sign = if n < 0 { "-" } else { "" };
+    format!("{sign}{}", show_bytes(n.unsigned_abs()))
+}
+
 /// Reads a queue limit: packets (`1000p`) or bytes (`250kB`).
 ///
 /// # Errors
@@ -301,6 +320,17 @@ mod tests {
         let shown = [0, 999, 1_000, 1_500, 250_000, 1_000_000, 3_000_000].map(show_bytes);
         assert_eq!(shown, ["0B", "999B", "1kB", "1500B", "250kB", "1MB", "3MB"]);
         assert_eq!(Limit::Packets(7).to_string(), "7p");
+    }
+
+    #[test]
+    fn a_signed_size_keeps_its_sign_and_its_unit() {
+        for (text, right) in [("-4B", -4), ("18B", 18), ("-1kB", -1000), ("-0B", 0)] {
+            assert_eq!(signed_bytes(text), Ok(right), "{text}");
+            assert_eq!(signed_bytes(&show_signed_bytes(right)), Ok(right));
+        }
+        for text in ["-4", "--4B", "- ", "9223372036854775808B"] {
+            assert!(signed_bytes(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ fn outside(rule: &str) -> &'static [&'static str] {
         "must be from 1 to 65536" => &["0", "65537"],
         "must be from 256B to 1MiB (Linux sch_fq_codel.c)" => &["255", "1048577"],
         "must be at most 256B (iproute2 q_cake.c)" => &["257"],
+        "must be from -64B to 256B (iproute2 q_cake.c)" => &["-65", "257"],
         "must be from 1B to 1MiB" => &["0", "1048577"],
         other => panic!("say what is outside of: {other}"),
     }
@@ -39,7 +40,7 @@ fn unit(kind: ValueKind) -> &'static str {
     match kind {
         ValueKind::Span => "ms",
         ValueKind::Hertz => "hz",
-        ValueKind::Bytes => "B",
+        ValueKind::Bytes | ValueKind::SignedBytes => "B",
         ValueKind::Limit => "p",
         ValueKind::Rate => "bit",
         ValueKind::Number | ValueKind::Whole | ValueKind::Bool | ValueKind::Word => "",

@@ -202,6 +202,12 @@ fn cake() -> Vec<Case> {
         ),
         case(
             "cake",
+            "cake:bandwidth=50mbit,overhead=-4B,mpu=64B,cells=atm",
+            "bytes_per_sec=6250000 overhead=10 mpu=64 atm_mode=1",
+        ),
+        case("cake", "cake:bandwidth=55mbit,overhead=-24B", "bytes_per_sec=6875000 overhead=-10"),
+        case(
+            "cake",
             "cake:bandwidth=70mbit,ingress=true,diffserv=diffserv3,limit=500000B",
             "bytes_per_sec=8750000 ingress=1 diffserv_mode=0 memory=500000",
         ),

@@ -155,6 +155,7 @@ fn numbers(value: &Value) -> (u64, f64) {
         Value::Span(span) => (span.as_nanos(), span.as_secs()),
         Value::Hertz(x) | Value::Number(x) => (0, x),
         Value::Whole(n) | Value::Bytes(n) => (n, n as f64),
+        Value::SignedBytes(n) => (n.cast_unsigned(), n as f64),
         Value::Limit(Limit::Packets(n) | Limit::Bytes(n)) => (n, n as f64),
         Value::Rate(rate) => (rate.as_bps(), rate.as_bps() as f64),
         Value::Bool(flag) => (u64::from(flag), f64::from(u8::from(flag))),

@@ -101,6 +101,7 @@ pub(crate) fn as_python<'py>(
         Value::Span(span) => span.as_nanos().into_pyobject(py)?.into_any(),
         Value::Hertz(x) | Value::Number(x) => x.into_pyobject(py)?.into_any(),
         Value::Whole(n) | Value::Bytes(n) => n.into_pyobject(py)?.into_any(),
+        Value::SignedBytes(n) => n.into_pyobject(py)?.into_any(),
         Value::Limit(Limit::Packets(n)) => (*n, "packets").into_pyobject(py)?.into_any(),
         Value::Limit(Limit::Bytes(n)) => (*n, "bytes").into_pyobject(py)?.into_any(),
         Value::Rate(rate) => rate.as_bps().into_pyobject(py)?.into_any(),

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::params::{Bytes, Hertz, ParamSpec, Quantity, ValueKind};
+use crate::params::{Bytes, Hertz, ParamSpec, Quantity, SignedBytes, ValueKind};
 use crate::time::{Rate, Span};
 use crate::units::Limit;
 
@@ -20,6 +20,8 @@ pub enum Value {
     Whole(u64),
     /// A size.
     Bytes(u64),
+    /// A size that may be negative.
+    SignedBytes(i64),
     /// A queue limit.
     Limit(Limit),
     /// A rate.
@@ -48,6 +50,9 @@ impl Value {
             ValueKind::Number => f64::parse(text).map(Value::Number),
             ValueKind::Whole => u64::parse(text).map(Value::Whole),
             ValueKind::Bytes => Bytes::parse(text).map(|bytes| Value::Bytes(bytes.0)),
+            ValueKind::SignedBytes => {
+                SignedBytes::parse(text).map(|bytes| Value::SignedBytes(bytes.0))
+            }
             ValueKind::Limit => Limit::parse(text).map(Value::Limit),
             ValueKind::Rate => Rate::parse(text).map(Value::Rate),
             ValueKind::Bool => bool::parse(text).map(Value::Bool),
@@ -67,6 +72,7 @@ impl Value {
             Value::Number(v) => v.show(),
             Value::Whole(v) => v.show(),
             Value::Bytes(v) => Bytes(*v).show(),
+            Value::SignedBytes(v) => SignedBytes(*v).show(),
             Value::Limit(v) => v.show(),
             Value::Rate(v) => v.show(),
             Value::Bool(v) => v.show(),
@@ -81,6 +87,7 @@ impl Value {
             Value::Span(v) => v.magnitude(),
             Value::Hertz(v) | Value::Number(v) => Some(*v),
             Value::Whole(v) | Value::Bytes(v) => Some(*v as f64),
+            Value::SignedBytes(v) => Some(*v as f64),
             Value::Limit(v) => v.magnitude(),
             Value::Rate(v) => v.magnitude(),
             Value::Bool(_) | Value::Word(_) | Value::Absent => None,

@@ -18,6 +18,8 @@ pub enum ValueKind {
     Whole,
     /// A size such as `1514B`.
     Bytes,
+    /// A size that may be negative, such as `-4B`.
+    SignedBytes,
     /// A queue limit such as `1000p` or `250kB`.
     Limit,
     /// A rate such as `10mbit`.
@@ -29,12 +31,13 @@ pub enum ValueKind {
 }
 
 /// The kinds by the words that Python and C use.
-const KINDS: [(&str, ValueKind); 9] = [
+const KINDS: [(&str, ValueKind); 10] = [
     ("time", ValueKind::Span),
     ("frequency", ValueKind::Hertz),
     ("number", ValueKind::Number),
     ("whole number", ValueKind::Whole),
     ("bytes", ValueKind::Bytes),
+    ("signed bytes", ValueKind::SignedBytes),
     ("limit", ValueKind::Limit),
     ("rate", ValueKind::Rate),
     ("bool", ValueKind::Bool),

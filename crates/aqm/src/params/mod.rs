@@ -22,7 +22,7 @@ pub use configure::configure;
 pub(crate) use configure::{ParamSet, Unchecked, has_no_effect, set_all};
 pub use kind::ValueKind;
 pub use nearest::nearest;
-pub use quantity::{Bytes, Hertz, OrAuto, OrOff, Quantity};
+pub use quantity::{Bytes, Hertz, OrAuto, OrOff, Quantity, SignedBytes};
 pub use rules::Rule;
 pub use spec_error::{SpecError, hint};
 pub use spec_text::SpecText;

@@ -57,6 +57,10 @@ pub struct Hertz(pub f64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Bytes(pub u64);
 
+/// A difference in bytes, which may be negative.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct SignedBytes(pub i64);
+
 quantity!(Span, Span, units::span, |v: &Span| v.to_string(), |v: &Span| Some(v.as_secs()));
 quantity!(Rate, Rate, units::rate, |v: &Rate| v.to_string(), |v: &Rate| Some(v.as_bps() as f64));
 quantity!(Limit, Limit, units::limit, |v: &Limit| v.to_string(), |v: &Limit| match v {
@@ -77,6 +81,13 @@ quantity!(
     |t| units::bytes(t).map(Bytes),
     |v: &Bytes| units::show_bytes(v.0),
     |v: &Bytes| Some(v.0 as f64)
+);
+quantity!(
+    SignedBytes,
+    SignedBytes,
+    |t| units::signed_bytes(t).map(SignedBytes),
+    |v: &SignedBytes| units::show_signed_bytes(v.0),
+    |v: &SignedBytes| Some(v.0 as f64)
 );
 quantity!(
     bool,

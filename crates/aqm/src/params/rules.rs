@@ -26,9 +26,14 @@ pub const PROBABILITY: Rule =
 /// Greater than zero, at most one.
 pub const FRACTION: Rule =
     Rule { text: "must be greater than 0 and at most 1", holds: |x| x > 0.0 && x <= 1.0 };
-/// Bytes that a link below adds to a packet, or the least size of one, as tc bounds them.
+/// The least size of a packet on a link below, as tc bounds it.
 pub const FRAMING: Rule =
     Rule { text: "must be at most 256B (iproute2 q_cake.c)", holds: |x| x <= 256.0 };
+/// Bytes that a link below adds to a packet, as tc bounds them.
+pub const OVERHEAD: Rule = Rule {
+    text: "must be from -64B to 256B (iproute2 q_cake.c)",
+    holds: |x| (-64.0..=256.0).contains(&x),
+};
 /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.5).
 pub const QUEUES: Rule =
     Rule { text: "must be from 1 to 65536", holds: |x| (1.0..=65536.0).contains(&x) };

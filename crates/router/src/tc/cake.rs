@@ -10,7 +10,7 @@ use super::writer::Writer;
 
 /// Bytes of the Ethernet header. The kernel does not count them if an overhead is set (Linux 6.1
 /// sch_cake.c, `cake_overhead`); we count them as framing of the link.
-const ETHERNET_BYTES: u64 = 14;
+const ETHERNET_BYTES: i64 = 14;
 
 /// `TCA_CAKE_...` (Linux 6.1 include/uapi/linux/pkt_sched.h).
 pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
@@ -27,9 +27,11 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     let (cells, isolation) = (cells(w)?, isolation(w)?);
     out.number(4, "cells", cells)?;
     out.number(5, "isolation", isolation)?;
-    let overhead = w.option_bytes("overhead")?.unwrap_or(0);
-    if overhead > 0 {
-        out.number(6, "overhead, bytes", overhead + ETHERNET_BYTES)?;
+    let overhead = w.value("overhead").map(units::signed_bytes).transpose()?.unwrap_or(0);
+    if overhead != 0 {
+        // The kernel reads 32 bits with a sign.
+        let bits = (overhead + ETHERNET_BYTES) as i32 as u32;
+        out.number(6, "overhead, bytes", u64::from(bits))?;
     }
     let (target, interval) = target_and_interval(w)?;
     out.number(7, "interval, us", interval)?;
@@ -189,6 +191,9 @@ mod tests {
     fn an_overhead_is_one_behind_the_ethernet_header_that_the_kernel_leaves_out() {
         assert_eq!(numbers("cake", 6), None, "raw: what the packet has");
         assert_eq!(numbers("cake:overhead=18B", 6), Some(vec![32]));
+        assert_eq!(numbers("cake:overhead=-4B", 6), Some(vec![10]));
+        assert_eq!(numbers("cake:overhead=-14B", 6), Some(vec![0]));
+        assert_eq!(numbers("cake:overhead=-24B", 6), Some(vec![u32::MAX - 9]));
         assert_eq!(numbers("cake:mpu=64B", 14), Some(vec![64]));
         assert_eq!(numbers("cake:cells=ptm", 4), Some(vec![2]));
     }

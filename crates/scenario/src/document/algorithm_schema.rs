@@ -110,9 +110,9 @@ fn parameter(aqm: &AqmInfo, param: &ParamSpec) -> Value {
 
 fn value_of(param: &ParamSpec) -> Value {
     let absent = param.absent.map(|word| format!("|{word}")).unwrap_or_default();
-    let with_unit = |unit: &str| {
+    let with_unit = |sign: &str, unit: &str| {
         let number = r"[0-9]+(\.[0-9]*)? *";
-        let pattern = format!("^({number}({unit}){absent})$");
+        let pattern = format!("^({sign}{number}({unit}){absent})$");
         json!({ "type": "string", "pattern": pattern })
     };
     let plain = |value: Value| match param.absent {
@@ -120,10 +120,11 @@ fn value_of(param: &ParamSpec) -> Value {
         Some(word) => json!({ "anyOf": [value, { "type": "string", "const": word }] }),
     };
     match param.kind {
-        params::ValueKind::Span => with_unit("ns|us|ms|s"),
-        params::ValueKind::Rate => with_unit("bit|kbit|mbit|gbit"),
-        params::ValueKind::Bytes => with_unit("B|kB|MB|GB|KiB|MiB|GiB"),
-        params::ValueKind::Limit => with_unit("p|B|kB|MB|GB|KiB|MiB|GiB"),
+        params::ValueKind::Span => with_unit("", "ns|us|ms|s"),
+        params::ValueKind::Rate => with_unit("", "bit|kbit|mbit|gbit"),
+        params::ValueKind::Bytes => with_unit("", "B|kB|MB|GB|KiB|MiB|GiB"),
+        params::ValueKind::SignedBytes => with_unit("-?", "B|kB|MB|GB|KiB|MiB|GiB"),
+        params::ValueKind::Limit => with_unit("", "p|B|kB|MB|GB|KiB|MiB|GiB"),
         params::ValueKind::Hertz => json!({
             "type": "string",
             "pattern": format!(r"^([-+0-9.]+ *[hH][zZ]{absent})$"),

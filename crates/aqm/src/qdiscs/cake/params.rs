@@ -7,7 +7,7 @@ use crate::law::Env;
 use crate::laws::cobalt::{CobaltParams, InverseRoots};
 use crate::params;
 use crate::params::rules::contradiction;
-use crate::params::{Bytes, OrOff, Params, Quantity};
+use crate::params::{Bytes, OrOff, Params, Quantity, SignedBytes};
 use crate::time::{Rate, Span};
 use crate::units::Limit;
 use crate::words;
@@ -73,9 +73,9 @@ params! {
         /// Between whom the link is shared before it is shared between flows.
         isolation: Isolation, ANY, "Linux sch_cake.c: triple-isolate" => Isolation::Triple;
         /// Bytes that the link below adds to every packet, for the shaper and the shares of flows.
-        /// Here they count from the IP packet: `overhead -4` of tc behind an Ethernet header of 14
-        /// bytes is 10.
-        overhead: Bytes, FRAMING, "Linux sch_cake.c: raw" => Bytes(0);
+        /// They come on top of the link's `framing`, and may be negative: tc's `overhead 10`, which
+        /// counts from the IP packet, is -4 with a framing of 14 bytes, and 10 without.
+        overhead: SignedBytes, OVERHEAD, "Linux sch_cake.c: raw" => SignedBytes(0);
         /// Least size of a packet on the link below.
         mpu: Bytes, FRAMING, "Linux sch_cake.c: raw" => Bytes(0);
         /// Cells of the link below.
