@@ -98,6 +98,8 @@ def test_an_aqm_after_tc_is_in_its_words_and_one_without_gets_the_remedy():
     assert bring(["tc: cake bandwidth 10mbit besteffort nat ack-filter-aggressive"]).aqms == [
         "cake:bandwidth=10mbit,ack_filter=aggressive"
     ]
+    below = bring(["tc: cake besteffort overhead 10"], framing=lambda: 14)
+    assert below.aqms == ["cake:overhead=-4B"], "on top of the framing of the link"
     with pytest.raises(InputError, match="write `tc: fq_codel limit 1001p"):
         bring(["fq_codel limit 1001p flows 1024"])
     with pytest.raises(InputError, match="no counterpart"):

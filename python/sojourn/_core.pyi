@@ -594,8 +594,9 @@ def tc_import(
         ScenarioError: the text is in none of these forms, contradicts itself, or lacks something.
     """
 
-def tc_aqm(text: str) -> tuple[str, list[str]]:
-    """An AQM for a discipline in tc's syntax, and what has no counterpart. Raises ScenarioError."""
+def tc_aqm(text: str) -> tuple[str, list[str], int | None]:
+    """An AQM for a discipline in tc's syntax, what has no counterpart, and the overhead of cake
+    that counts from the IP packet. Raises ScenarioError."""
 
 def tc_looks_like(text: str) -> bool:
     """Whether a text is in tc's syntax rather than the text form of an AQM."""
@@ -621,7 +622,7 @@ def tc_check(
     """
 
 def tc_export(
-    links: list[tuple[str, bool, int, int | None, int, str]],
+    links: list[tuple[str, bool, int, tuple[int, bool] | None, int, str]],
     kernel: tuple[int, int] | None,
     uci: bool,
 ) -> tuple[list[str], list[str]]:

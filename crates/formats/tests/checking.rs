@@ -105,6 +105,11 @@ fn wrong_queues_are_found() {
         ),
         ("tc qdisc add dev eth0 root cake bandwidth 10mbit rtt 1ms", None, "cake-rtt"),
         ("tc qdisc add dev eth0 root cake bandwidth 10mbit", None, "no-overhead"),
+        (
+            "tc qdisc add dev eth0 root cake bandwidth 10mbit overhead -4",
+            None,
+            "overhead-below-packet",
+        ),
         ("tc qdisc add dev eth0 root codel\ntc qdisc add dev eth0 root pie", None, "refused"),
         (
             "config queue\n\toption enabled 1\n\toption interface eth0\n\toption upload 9000\n\

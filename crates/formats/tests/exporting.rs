@@ -2,11 +2,11 @@
 
 use sojourn_aqm::{QdiscSpec, registry};
 use sojourn_formats::tc::{
-    TcLink, TcWish, aqm_of_text, commands_of, lines, read, scenario, uci_of, words_of,
+    TcBucket, TcLink, TcWish, aqm_of_text, commands_of, lines, read, scenario, uci_of, words_of,
 };
 
 /// The kernel's AQMs, in its dialect if they have it.
-const AQMS: [&str; 13] = [
+const AQMS: [&str; 14] = [
     "taildrop",
     "taildrop@bytes",
     "taildrop@head_drop",
@@ -18,6 +18,7 @@ const AQMS: [&str; 13] = [
     "ared@linux:limit=400kB",
     "choke",
     "sfq",
+    "sfq_red:red_flow_limit=100kB",
     "sfb",
     "dualpi2@linux",
 ];
@@ -34,7 +35,7 @@ fn link(aqm: &str) -> TcLink {
         device: "eth0".to_owned(),
         is_arrivals: false,
         bps: 10_000_000,
-        bucket_bytes: None,
+        bucket: None,
         framing_bytes: 14,
         aqm: aqm.to_owned(),
     }
@@ -205,10 +206,13 @@ fn a_link_comes_back_with_rate_framing_and_queue() {
     for (aqm, framing, bucket) in [
         ("fq_codel@linux:target=8ms,interval=120ms", 14, None),
         ("pie@linux:ecn=true", 40, None),
-        ("taildrop:limit=50p", 14, Some(5000)),
+        ("taildrop:limit=50p", 14, Some(TcBucket { bytes: 5000, is_overdraft: false })),
+        ("fq_codel@linux", 40, Some(TcBucket { bytes: 9000, is_overdraft: true })),
         ("cake:bandwidth=10mbit,overhead=26B", 0, None),
+        ("cake:bandwidth=10mbit,overhead=-20B", 0, None),
+        ("cake:bandwidth=10mbit,cells=atm", 14, None),
     ] {
-        let out = TcLink { framing_bytes: framing, bucket_bytes: bucket, ..link(aqm) };
+        let out = TcLink { framing_bytes: framing, bucket, ..link(aqm) };
         let arrivals = TcLink { is_arrivals: true, bps: 50_000_000, ..out.clone() };
         let mut commands = commands_of(&out, None).unwrap().words;
         commands.extend(commands_of(&arrivals, None).unwrap().words);
@@ -218,6 +222,10 @@ fn a_link_comes_back_with_rate_framing_and_queue() {
         let toml = scenario(&setup, &wish).unwrap_or_else(|error| panic!("{error}\n{text}")).toml;
         assert!(toml.contains(&format!("framing = \"{framing}B\"")), "{text}\n{toml}");
         assert!(toml.contains("[links.up]") && toml.contains("[links.down]"), "{toml}");
+        if let Some(TcBucket { bytes, is_overdraft }) = bucket {
+            assert!(toml.contains(&format!("burst = \"{bytes}B\"")), "{text}\n{toml}");
+            assert!(toml.contains(&format!("overdraft = {is_overdraft}")), "{text}\n{toml}");
+        }
         let all = lines(&setup);
         assert_eq!(all[0].bps(), Some(10_000_000), "{text}");
         assert!(same(aqm, &all[0].aqm.as_ref().unwrap().text), "{text}");

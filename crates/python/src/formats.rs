@@ -27,11 +27,12 @@ pub fn tc_import(
     Ok((import.toml, import.read, import.unknown))
 }
 
-/// Our AQM for a discipline in tc's syntax, and what has no counterpart.
+/// Our AQM for a discipline in tc's syntax, what has no counterpart, and the overhead of cake that
+/// counts from the IP packet.
 #[pyfunction]
-pub fn tc_aqm(text: &str) -> Result<(String, Vec<String>), Refusal> {
+pub fn tc_aqm(text: &str) -> Result<(String, Vec<String>, Option<i64>), Refusal> {
     let found = tc::aqm_of_text(text)?;
-    Ok((found.text, found.missing))
+    Ok((found.text, found.missing, found.overhead.map(|it| it.bytes)))
 }
 
 /// Whether a text is in tc's syntax rather than the text form of an AQM.
@@ -76,9 +77,9 @@ pub fn tc_check(
     Ok((rows, unknown.map(|it| format!("line {}: {}", it.line, it.text)).collect()))
 }
 
-/// The link of a scenario: device, whether it is the ingress, bit/s, depth of its bucket, framing,
-/// AQM.
-type Link = (String, bool, u64, Option<u64>, u64, String);
+/// The link of a scenario: device, whether it is the ingress, bit/s, depth of its bucket and
+/// whether that may be in debt, framing, AQM.
+type Link = (String, bool, u64, Option<(u64, bool)>, u64, String);
 
 /// Commands, or lines of UCI, for links; and what the kernel does differently.
 #[pyfunction]
@@ -89,11 +90,11 @@ pub fn tc_export(
 ) -> Result<(Vec<String>, Vec<String>), Refusal> {
     let links: Vec<tc::TcLink> = links
         .into_iter()
-        .map(|(device, is_arrivals, bps, bucket_bytes, framing_bytes, aqm)| tc::TcLink {
+        .map(|(device, is_arrivals, bps, bucket, framing_bytes, aqm)| tc::TcLink {
             device,
             is_arrivals,
             bps,
-            bucket_bytes,
+            bucket: bucket.map(|(bytes, is_overdraft)| tc::TcBucket { bytes, is_overdraft }),
             framing_bytes,
             aqm,
         })

@@ -14,7 +14,7 @@ from sojourn.comparing.fairness import all_warnings, share
 from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
 from sojourn.control import Control, CustomControl, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
-from sojourn.describing.queues import choose_link
+from sojourn.describing.queues import choose_link, framing_bytes
 from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike, EngineSelection
@@ -266,9 +266,12 @@ def plan(
 ) -> Planned:
     """Check what `compare` is given, with its arguments and errors, before anything runs."""
     on = registry.select_variants(engine, engine_options)
-    brought = bring(listed(aqms), runs=True)
+    given = load(scenario, sets)
+    brought = bring(
+        listed(aqms), runs=True, framing=lambda: framing_bytes(given, choose_link(given, link))
+    )
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
-    loaded = load(scenario, sets).with_laws(brought.laws).with_apps(custom_apps(apps))
+    loaded = given.with_laws(brought.laws).with_apps(custom_apps(apps))
     loaded, link = with_endpoints(loaded, endpoints), choose_link(loaded, link)
     named = share(brought.aqms or _own_aqm(loaded, link, on), [*(fair or {}).items()], brought.laws)
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)

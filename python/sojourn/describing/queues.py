@@ -19,6 +19,16 @@ def compared_link(links: Sequence[str]) -> str | None:
     return "bottleneck" if "bottleneck" in links else None
 
 
+def framing_bytes(scenario: _core.Scenario, link: str) -> int:
+    """The bytes of framing that a link adds to a packet."""
+    import json
+
+    from sojourn.describing.quantity import required
+
+    links = json.loads(scenario.resolved_json())["links"]
+    return round(next(required("B", it["framing"]).size for it in links if it["name"] == link))
+
+
 def queue_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
     """The queue of a link: kind, dialect, settings.
 

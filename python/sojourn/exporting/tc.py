@@ -12,7 +12,7 @@ from sojourn.errors import InputError
 
 _DOWN = ("down", "download", "ingress")
 
-Link = tuple[str, bool, int, int | None, int, str]
+Link = tuple[str, bool, int, tuple[int, bool] | None, int, str]
 
 
 def exported(
@@ -78,7 +78,7 @@ def _link(scenario: _core.Scenario, entry: Mapping[str, Any], device: str, arriv
                 f"links.{name}.rate: tc has no command for a rate of kind {rate.get('kind')}; "
                 f"give a constant one, such as --set links.{name}.rate=10mbit"
             )
-        bucket = None if rate.get("overdraft") else _number(rate["burst"], "B")
+        bucket = _number(rate["burst"], "B"), bool(rate.get("overdraft"))
         rate = rate["rate"]
     if entry["device"]:
         raise InputError(

@@ -13,7 +13,7 @@ import importlib.util
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -62,13 +62,17 @@ def listed(aqms: AqmsLike) -> list[AqmLike]:
     return [aqms] if isinstance(aqms, type) else [*aqms]
 
 
-def bring(aqms: Iterable[AqmLike], *, runs: bool = False) -> Brought:
+def bring(
+    aqms: Iterable[AqmLike], *, runs: bool = False, framing: Callable[[], int] | None = None
+) -> Brought:
     """Load the laws that AQMs name by file, library or class.
 
     Args:
         aqms: AQMs in text form, or classes.
         runs: whether they will run: then a law that does not repeat its decisions over 10,000
             random operations is refused; `sojourn check` tests more.
+        framing: the bytes that the link adds to a packet, for the overhead of tc's cake, which
+            counts from the IP packet; by default none.
 
     Returns:
         The AQMs in canonical text form, in the same order, and the laws.
@@ -77,7 +81,7 @@ def bring(aqms: Iterable[AqmLike], *, runs: bool = False) -> Brought:
         InputError: a file or class does not exist, is not a law, or does not repeat its decisions.
         ScenarioError: an AQM is not legal, or two laws have one name.
     """
-    found = [bring_one(aqm) for aqm in aqms]
+    found = [bring_one(aqm, framing) for aqm in aqms]
     laws = [law for _, law in found if law]
     brought = Brought([_core.check_aqm(text, laws) for text, _ in found], laws)
     for text, (_, law) in zip(brought.aqms, found, strict=True):
@@ -115,7 +119,9 @@ def relative_to(aqm: str, folder: Path) -> str:
     return f"{aqm[:start]}{folder / found['file'].strip()}{aqm[end:]}"
 
 
-def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
+def bring_one(
+    aqm: AqmLike, framing: Callable[[], int] | None = None
+) -> tuple[str, CustomLaw | None]:
     """An AQM as text with the law's name in place of its file, and the law; unchecked.
 
     Raises:
@@ -129,7 +135,7 @@ def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
     elif found := _LIBRARY.match(aqm):
         law = library.law_of(Path(found["file"].strip()), is_tried=False)
     else:
-        return _of_tc(aqm), None
+        return _of_tc(aqm, framing), None
     rest = found["rest"].strip()
     # In a list of AQMs a comma separates parameters that follow a file:
     # `fq(mine.py:Law),target=5ms`.
@@ -137,7 +143,7 @@ def bring_one(aqm: AqmLike) -> tuple[str, CustomLaw | None]:
     return f"{found['head'].strip()}{law.name}{rest}", law
 
 
-def _of_tc(aqm: str) -> str:
+def _of_tc(aqm: str, framing: Callable[[], int] | None) -> str:
     """Convert a text after ``tc:`` to our text form; return other texts unchanged.
 
     Raises:
@@ -146,10 +152,13 @@ def _of_tc(aqm: str) -> str:
     """
     head, colon, rest = aqm.partition(":")
     if colon and head.strip() == "tc":
-        text, missing = _core.tc_aqm(rest)
+        text, missing, overhead = _core.tc_aqm(rest)
         for phrase in missing:
             if "no counterpart" in phrase:
                 raise InputError(f"--aqm `{aqm}`: {phrase}; leave it out, or write {text}")
+        if overhead is not None and framing:
+            # Ours comes on top of the link's framing.
+            text = text.replace(f"overhead={overhead}B", f"overhead={overhead - framing()}B")
         return text
     if _core.tc_looks_like(aqm):
         raise InputError(f"--aqm `{aqm}`: is in the words of tc; write `tc: {aqm}`")

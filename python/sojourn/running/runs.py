@@ -10,7 +10,7 @@ from sojourn import _core, files
 from sojourn.app import custom_apps
 from sojourn.control import Control, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
-from sojourn.describing.queues import choose_link
+from sojourn.describing.queues import choose_link, framing_bytes
 from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
@@ -112,6 +112,6 @@ def with_aqm(scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None) 
     one = listed(aqms)
     if len(one) != 1:
         raise InputError(f"aqms: a run has one AQM, not {len(one)}; `compare` takes several")
-    brought = bring(one, runs=True)
     chosen = choose_link(scenario, link)
+    brought = bring(one, runs=True, framing=lambda: framing_bytes(scenario, chosen))
     return scenario.with_laws(brought.laws).with_queue(chosen, brought.aqms[0])

@@ -45,6 +45,9 @@ pub fn aqm_of_text(text: &str) -> Result<AqmOfTc, FormatError> {
         return Err(FormatError::whole("names no discipline: write `tc: fq_codel limit 1000`"));
     };
     let no_place = |error: FormatError| FormatError::whole(error.message);
+    if matches!(kind.text, "qdisc" | "tc" | "sudo") {
+        return of_whole_line(text).map_err(no_place);
+    }
     let mut setup = TcSetup::new(TcSource::Commands);
     let options =
         qdisc_options(*kind, &mut Tokens::new(rest, false), &mut setup).map_err(no_place)?;
@@ -65,11 +68,27 @@ pub fn aqm_of_text(text: &str) -> Result<AqmOfTc, FormatError> {
     of_qdisc(&qdisc, TcSource::Commands).map_err(no_place)
 }
 
+/// The AQM of a line as it is printed or typed, `qdisc codel 8001: dev eth0 root ...`.
+fn of_whole_line(text: &str) -> Result<AqmOfTc, FormatError> {
+    let setup = super::read(text)?;
+    let found = setup.notes.iter().find(|it| it.kind != TcNoteKind::Rounded);
+    if let Some(note) = found {
+        return Err(FormatError::whole(note.text.clone()));
+    }
+    match setup.qdiscs.as_slice() {
+        [only] => of_qdisc(only, setup.source),
+        _ => Err(FormatError::whole("names several disciplines: give one, or `tc import` a file")),
+    }
+}
+
 /// The AQM of a discipline.
 pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, FormatError> {
     let at = |message: String| FormatError::at(qdisc.line, message);
     let Some(table) = options::table(&qdisc.kind) else {
-        return Err(at(unknown_kind(&qdisc.kind)));
+        return Err(at(format!(
+            "{}: put an AQM such as fq_codel in its place, or choose another device",
+            unknown_kind(&qdisc.kind)
+        )));
     };
     if qdisc.kind == "cake" {
         return cake(qdisc);
@@ -81,16 +100,19 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
         );
         return Err(at(message));
     }
-    let is_adaptive = qdisc.kind == "red" && qdisc.option("adaptive").is_some();
-    let aqm = if is_adaptive { "ared@linux" } else { table.aqm };
+    let aqm = match qdisc.kind.as_str() {
+        "red" if qdisc.option("adaptive").is_some() => "ared@linux",
+        "sfq" if options::RED_OF_SFQ.iter().any(|it| qdisc.option(it).is_some()) => "sfq_red",
+        _ => table.aqm,
+    };
     let mut settings: Vec<(String, String)> = Vec::new();
     let mut missing = Vec::new();
     if source.is_state() {
         settings.extend(table.when_absent.iter().map(|(name, value)| own(name, value)));
     } else if qdisc.kind == "sfb" {
-        // tc sends its own steps, never the kernel's (iproute2 6.1 tc/q_sfb.c).
-        settings.push(own("increment", "0.0005035477225909819"));
-        settings.push(own("decrement", "0.00004577706569009842"));
+        settings.extend(sfb(qdisc));
+    } else if qdisc.kind == "dualpi2" {
+        settings.extend(dualpi2(qdisc));
     }
     for option in &qdisc.options {
         let word = table.words.iter().find(|it| it.word == option.name);
@@ -100,6 +122,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
                 settings.push((name, value));
             }
             Some(Err(message)) => return Err(FormatError::at(option.line, message)),
+            None if is_of_rtt(qdisc, option) => {}
             None => missing.extend(word.and_then(|word| lacking(word, option))),
         }
     }
@@ -107,6 +130,51 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     let text = joined(aqm, &settings);
     check(&text).map_err(at)?;
     Ok(AqmOfTc { text, missing, notes: Vec::new(), overhead: None, bandwidth: None })
+}
+
+/// What tc sends for sfb if it is not given: its own steps, never the kernel's, and one bound from
+/// the other (iproute2 6.1 tc/q_sfb.c, sfb_parse_opt).
+fn sfb(qdisc: &TcQdisc) -> Vec<(String, String)> {
+    let mut all =
+        vec![own("increment", "0.0005035477225909819"), own("decrement", "0.00004577706569009842")];
+    match (qdisc.count("max"), qdisc.count("target")) {
+        (Some(most), None) => {
+            let target = (most.saturating_mul(4).saturating_add(3)) / 5;
+            all.push(own("bin_target", &target.to_string()));
+        }
+        (None, Some(target)) => {
+            let most = (target.saturating_mul(5).saturating_add(1)) / 4;
+            all.push(own("bin_max", &most.to_string()));
+        }
+        _ => {}
+    }
+    all
+}
+
+/// Whether an option is one of dualpi2's round trips, from which [`dualpi2`] has derived the rest.
+fn is_of_rtt(qdisc: &TcQdisc, option: &TcOption) -> bool {
+    qdisc.option("max_rtt").is_some() && matches!(option.name, "max_rtt" | "typical_rtt")
+}
+
+fn is_step_in_packets(word: &OptionWord, option: &TcOption) -> bool {
+    word.form == Form::TimeOrPackets && matches!(option.value, TcValue::Count(_))
+}
+
+/// What tc sends for the round trips of dualpi2: target, update interval and gains (RFC 9332 §A.1,
+/// in 256ths of a hertz; a typical round trip is a sixth of the largest).
+fn dualpi2(qdisc: &TcQdisc) -> Vec<(String, String)> {
+    const UNITS: f64 = 256.0;
+    let Some(most) = qdisc.nanos("max_rtt").filter(|it| *it > 0) else { return Vec::new() };
+    let typical = qdisc.nanos("typical_rtt").unwrap_or(most / 6);
+    let update = typical.min(most / 3);
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let in_units = |hertz: f64| format!("{}hz", (hertz * UNITS + 1e-9).floor() / UNITS);
+    vec![
+        own("target", &show_time(typical)),
+        own("tupdate", &show_time(update)),
+        own("alpha", &in_units(0.1 * seconds(update) / seconds(most).powi(2))),
+        own("beta", &in_units(0.3 / seconds(most))),
+    ]
 }
 
 fn own(name: &str, value: &str) -> (String, String) {
@@ -137,6 +205,8 @@ fn setting(word: &OptionWord, option: &TcOption) -> Option<Result<(String, Strin
     let (name, value) = match word.ours {
         Ours::Sets(name, value) => (name, value.to_owned()),
         Ours::Hertz(name, per_hertz) => (name, format!("{}hz", whole(&option.value) / per_hertz)),
+        // A step in packets has no counterpart.
+        Ours::Is(_) if is_step_in_packets(word, option) => return None,
         Ours::Is(name) => (name, value_of(word, option)),
         Ours::Same | Ours::Missing => return None,
     };
@@ -162,7 +232,8 @@ fn value_of(word: &OptionWord, option: &TcOption) -> String {
 
 /// A phrase for an option without a counterpart.
 fn lacking(word: &OptionWord, option: &TcOption) -> Option<String> {
-    let is_missing = word.ours == Ours::Missing && word.form != Form::Sixteen;
+    let is_missing = word.ours == Ours::Missing && word.form != Form::Sixteen
+        || is_step_in_packets(word, option);
     is_missing.then(|| format!("`{}` (line {}) has no counterpart here", option.text, option.line))
 }
 
@@ -228,14 +299,8 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
         _ => {}
     }
     let overhead = overhead(qdisc, text_of("cells"));
-    if let Some(overhead) = &overhead {
-        let bytes = u64::try_from(overhead.bytes).map_err(|_| {
-            at(format!(
-                "an overhead of {} B makes packets smaller than they are; \
-                        none here is below zero",
-                overhead.bytes
-            ))
-        })?;
+    let bytes = qdisc.bytes("overhead").unwrap_or(0);
+    if bytes != 0 || overhead.is_some() {
         settings.push(own("overhead", &format!("{bytes}B")));
     }
     if let cells @ ("atm" | "ptm") = text_of("cells") {
@@ -252,9 +317,11 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
     Ok(AqmOfTc { text, missing, notes, overhead, bandwidth })
 }
 
+/// What the shaper counts from the IP packet. Without an overhead, or with `raw`, it counts from
+/// the frame (Linux 6.1 sch_cake.c, cake_calc_overhead).
 fn overhead(qdisc: &TcQdisc, cells: &str) -> Option<TcOverhead> {
     let bytes = qdisc.bytes("overhead");
-    if bytes.is_none() && !matches!(cells, "atm" | "ptm") {
+    if bytes.is_none() || qdisc.count("raw") == Some(1) {
         return None;
     }
     let mpu = qdisc.bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);

@@ -66,6 +66,8 @@ const CONSERVATIVE_BYTES: i64 = 48;
 #[derive(Default)]
 struct Framing {
     bytes: Option<i64>,
+    /// Whether the shaper counts from the frame rather than from the IP packet.
+    is_raw: bool,
     mpu: Option<i64>,
     text: String,
     line: usize,
@@ -89,7 +91,12 @@ pub(super) fn options(
             unknown("cake", token, tokens, &is_known, setup)?;
         }
     }
-    let Framing { bytes, mpu, text, line } = framing;
+    let Framing { bytes, is_raw, mpu, text, line } = framing;
+    if bytes.is_some() {
+        // tc sends `raw` with an overhead that follows, and the kernel heeds both.
+        let (name, value) = ("raw", TcValue::Count(u64::from(is_raw)));
+        options.push(TcOption { name, value, text: text.trim().to_owned(), line });
+    }
     for (name, bytes) in [("overhead", bytes), ("mpu", mpu)] {
         if let Some(bytes) = bytes {
             let value = TcValue::Bytes(bytes);
@@ -140,8 +147,7 @@ fn overhead(
     let mut cells = None;
     match token.text {
         "raw" => {
-            framing.bytes = None;
-            cells = Some("none");
+            (framing.bytes, framing.is_raw, cells) = (Some(0), true, Some("none"));
         }
         "conservative" => {
             (framing.bytes, cells) = (Some(CONSERVATIVE_BYTES), Some("atm"));
@@ -160,11 +166,7 @@ fn overhead(
                 FormatError::at(given.line, format!("{message}, not `{}`", given.text))
             })?;
             let place = if token.text == "mpu" { &mut framing.mpu } else { &mut framing.bytes };
-            // tc prints `raw` and then `overhead 0`, which changes nothing.
-            let is_of_raw = number == 0 && !tokens.is_strict && place.is_none();
-            if token.text == "mpu" || !(is_of_raw && options.iter().any(|it| it.text == "raw")) {
-                *place = Some(number);
-            }
+            *place = Some(number);
         }
         word => {
             let Some((_, bytes, which, least)) = OVERHEADS.iter().find(|it| it.0 == word) else {

@@ -1,5 +1,7 @@
 //! Commands: `tc qdisc add dev eth0 root ...`, as typed, in a script, or in a file of `tc -b`.
 
+use super::change;
+use super::shell::{self, Variables};
 use super::statement::{Head, class_options, head_word, qdisc_options};
 use super::tree::{
     TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup, TcSource,
@@ -10,7 +12,12 @@ use crate::FormatError;
 /// Reads commands, one per line.
 pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     let mut setup = TcSetup::new(TcSource::Commands);
+    let mut variables = Variables::default();
     for (line, command) in statements(text) {
+        if variables.assign(&command) {
+            continue;
+        }
+        let command = shell::plain(&variables.replaced(&command));
         let words: Vec<Token<'_>> =
             command.split_whitespace().map(|text| Token { text, line }).collect();
         statement(&words, &mut setup)?;
@@ -169,22 +176,8 @@ fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
             }
     };
     let existing = setup.qdiscs.iter().position(same_place);
-    if verb.text == "change" {
-        let Some(at) = existing else {
-            let message = "`change` needs a discipline that an earlier line added there; write \
-                           replace";
-            return Err(FormatError::at(verb.line, message));
-        };
-        let changed = &mut setup.qdiscs[at];
-        if changed.kind != kind.text {
-            let message = format!(
-                "`change` cannot make a {} of the {} there; write replace",
-                kind.text, changed.kind
-            );
-            return Err(FormatError::at(verb.line, message));
-        }
-        changed.options.retain(|old| options.iter().all(|new| new.name != old.name));
-        changed.options.extend(options);
+    if let Some(at) = in_place(verb, kind, &head.handle, existing, setup)? {
+        change::change(setup, at, options, head.stab, verb.line);
         return Ok(());
     }
     let Some(parent) = place else {
@@ -215,6 +208,42 @@ fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
     Ok(())
 }
 
+/// The discipline that the command changes in place: with `change`, and with `replace` of the same
+/// kind and handle (Linux 6.1 sch_api.c, tc_modify_qdisc).
+fn in_place(
+    verb: Token<'_>,
+    kind: Token<'_>,
+    handle: &str,
+    existing: Option<usize>,
+    setup: &TcSetup,
+) -> Result<Option<usize>, FormatError> {
+    let found = existing.map(|at| (at, &setup.qdiscs[at]));
+    let is_handle = |known: &str| handle.is_empty() || handle == known;
+    match (verb.text, found) {
+        ("change", None) => {
+            let message = "`change` needs a discipline that an earlier line added there; write \
+                           replace";
+            Err(FormatError::at(verb.line, message))
+        }
+        ("change", Some((_, it))) if it.kind != kind.text => {
+            let message = format!(
+                "`change` cannot make a {} of the {} there; write replace",
+                kind.text, it.kind
+            );
+            Err(FormatError::at(verb.line, message))
+        }
+        ("change", Some((_, it))) if !is_handle(&it.handle) => {
+            let message = format!("`change` names the handle {handle}, which is not there");
+            Err(FormatError::at(verb.line, format!("{message}; write replace")))
+        }
+        ("change", Some((at, _))) => Ok(Some(at)),
+        ("replace" | "link", Some((at, it))) if it.kind == kind.text && is_handle(&it.handle) => {
+            Ok(Some(at))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Removes a discipline; with a root, all of its device except the ingress hook.
 fn remove(setup: &mut TcSetup, at: usize) {
     let gone = setup.qdiscs.remove(at);
@@ -227,7 +256,9 @@ fn remove(setup: &mut TcSetup, at: usize) {
 fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let mut tokens = Tokens::new(words, true);
     let (head, kind) = head(verb, &mut tokens)?;
-    let (Some(kind), Some(parent)) = (kind, head.parent) else {
+    let same = |it: &TcClass| it.device == head.device && it.id == head.class_id;
+    let known = setup.classes.iter().find(|it| same(it)).map(|it| it.parent.clone());
+    let (Some(kind), Some(parent)) = (kind, head.parent.or(known)) else {
         let message = "a class needs `parent 1:`, `classid 1:10` and a kind such as htb";
         return Err(FormatError::at(verb.line, message));
     };
@@ -236,7 +267,6 @@ fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
         return Err(FormatError::at(verb.line, message));
     }
     let options = class_options(kind, &mut tokens, setup)?;
-    let same = |it: &TcClass| it.device == head.device && it.id == head.class_id;
     setup.classes.retain(|it| !same(it));
     let (device, id, kind) = (head.device, head.class_id, kind.text.to_owned());
     setup.classes.push(TcClass { device, kind, id, parent, options, line: verb.line });
@@ -257,6 +287,16 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
         .iter()
         .position(|it| it.device == head.device && Some(&it.parent) == head.parent.as_ref());
     match (object.text, found) {
+        ("qdisc", Some(at))
+            if !head.handle.is_empty() && setup.qdiscs[at].handle != head.handle =>
+        {
+            let text = format!(
+                "the kernel refuses this, as the discipline there does not have the handle {}; it \
+                 stays",
+                head.handle
+            );
+            setup.note(TcNoteKind::Unknown, object.line, text);
+        }
         ("qdisc", Some(at)) => remove(setup, at),
         ("class", _) => {
             setup.classes.retain(|it| it.device != head.device || it.id != head.class_id);

@@ -1,11 +1,11 @@
 //! A discipline and a link of ours as commands of tc, or as a section of OpenWrt's SQM.
 
-use sojourn_aqm::qdiscs::cake::CakeParams;
 use sojourn_aqm::{Limit, QdiscSpec, registry, units};
 
+use super::export_cake;
 use super::line::ETHERNET_BYTES;
 use super::options::{self, Form, KindTable, OptionWord, Ours};
-use super::units::{show_rate, show_time};
+use super::units::show_rate;
 use crate::FormatError;
 
 /// The part of a scenario's link that commands can express.
@@ -17,12 +17,21 @@ pub struct TcLink {
     pub is_arrivals: bool,
     /// bit/s.
     pub bps: u64,
-    /// Depth of the token bucket, if the rate has one without debt.
-    pub bucket_bytes: Option<u64>,
+    /// The token bucket, if the rate has one.
+    pub bucket: Option<TcBucket>,
     /// Bytes that the link adds to a packet.
     pub framing_bytes: u64,
     /// The AQM in its text form.
     pub aqm: String,
+}
+
+/// A token bucket of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TcBucket {
+    /// Depth.
+    pub bytes: u64,
+    /// Whether a packet may put it into debt, as in a class of htb, or not, as in tbf.
+    pub is_overdraft: bool,
 }
 
 /// A discipline in tc's syntax.
@@ -88,9 +97,12 @@ fn of_spec(
     let mut warnings = Vec::new();
     let (base, settings) = in_linux(spec, &mut warnings)?;
     let words = match table.kind {
-        "cake" => cake(&settings, link)?,
+        "cake" => export_cake::words(&settings, link)?,
         _ => {
             let mut words = by_table(table, spec, &base, &settings, is_complete)?;
+            if spec.kind() == "sfq_red" && !words.iter().any(|it| it == "redflowlimit") {
+                words.extend(["redflowlimit".to_owned(), red_flow_limit(&settings)?]);
+            }
             // tc has no word for the link's rate, and requires a number for choke.
             if table.kind == "choke" || settings.contains(&("bandwidth", "auto".to_owned())) {
                 words.extend(["bandwidth".to_owned(), show_rate(link.bps)]);
@@ -101,6 +113,13 @@ fn of_spec(
     Ok(TcWords { words, warnings })
 }
 
+/// The size of a queue from which the thresholds of sfq_red follow by default, which tc requires.
+fn red_flow_limit(settings: &Settings) -> Result<String, String> {
+    const FRAME_BYTES: u64 = 1514;
+    let depth = settings.iter().find(|it| it.0 == "depth").map_or("127", |it| it.1.as_str());
+    Ok((units::whole(depth)? * FRAME_BYTES).to_string())
+}
+
 /// The kind of our AQM.
 fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
     let ours = spec.kind();
@@ -109,6 +128,7 @@ fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
         |name: &str| settings.iter().find(|(it, _)| *it == name).map(|(_, text)| text.as_str());
     let kind = match ours.as_str() {
         "ared" => "red",
+        "sfq_red" => "sfq",
         "taildrop" if of("overflow") == Some("head") => "pfifo_head_drop",
         "taildrop" => match of("limit").map(units::limit) {
             Some(Ok(Limit::Bytes(_))) => "bfifo",
@@ -124,7 +144,8 @@ fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
     })
 }
 
-type Settings = Vec<(&'static str, String)>;
+/// Names and values of parameters.
+pub(super) type Settings = Vec<(&'static str, String)>;
 
 /// The kernel's defaults, overridden by the settings of an AQM.
 fn in_linux(spec: &QdiscSpec, warnings: &mut Vec<String>) -> Result<(Settings, Settings), String> {
@@ -159,8 +180,8 @@ const ALWAYS: [(&str, &[&str]); 7] = [
     ("pfifo_head_drop", &["limit"]),
     ("red", &["limit", "avpkt"]),
     ("choke", &["limit"]),
-    // tc sends its own steps if none are given.
-    ("sfb", &["increment", "decrement"]),
+    // tc sends its own steps, and derives one bound from the other.
+    ("sfb", &["increment", "decrement", "max", "target"]),
     ("fq_codel", &[]),
 ];
 
@@ -247,7 +268,7 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
             }
             scaled.to_string()
         }
-        (Form::Packets, _) if name == "limit" => match units::limit(value)? {
+        (Form::Packets | Form::SizedPackets, _) if name == "limit" => match units::limit(value)? {
             Limit::Packets(packets) => packets.to_string(),
             Limit::Bytes(_) => return Err(refuse("packets here, such as 1000p")),
         },
@@ -258,9 +279,13 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
             }
         }
         (Form::Size | Form::Bytes, _) => units::bytes(value)?.to_string(),
-        (Form::Count | Form::Packets | Form::Text, _) => units::whole(value)?.to_string(),
+        (Form::Count | Form::Packets | Form::SizedPackets | Form::Text, _) => {
+            units::whole(value)?.to_string()
+        }
         (Form::Rate, _) => show_rate(units::rate(value)?.as_bps()),
-        (Form::Time, _) => format!("{}us", divided(span()?, 1000, "whole microseconds")?),
+        (Form::Time | Form::TimeOrPackets, _) => {
+            format!("{}us", divided(span()?, 1000, "whole microseconds")?)
+        }
         (Form::Millis, _) => divided(span()?, 1_000_000, "whole milliseconds")?.to_string(),
         (Form::Seconds, _) => divided(span()?, 1_000_000_000, "whole seconds")?.to_string(),
         (Form::Percent | Form::WholePercent, _) => {
@@ -276,72 +301,6 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
         _ => units::number(value)?.to_string(),
     };
     Ok(Some(text))
-}
-
-/// Cake, whose target follows from `rtt`.
-fn cake(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
-    let of = |name: &str| {
-        settings.iter().find(|it| it.0 == name).map(|it| it.1.as_str()).unwrap_or("off")
-    };
-    let mut words: Vec<String> = vec!["cake".to_owned()];
-    match of("bandwidth") {
-        "off" => words.push("unlimited".to_owned()),
-        text => words.extend(["bandwidth".to_owned(), text.to_owned()]),
-    }
-    words.push(of("diffserv").to_owned());
-    let given = ["wash", "ingress"].into_iter().filter(|word| of(word) == "true");
-    words.extend(given.map(str::to_owned));
-    match of("ack_filter") {
-        "on" => words.push("ack-filter".to_owned()),
-        "aggressive" => words.push("ack-filter-aggressive".to_owned()),
-        _ => {}
-    }
-    words.push(
-        match of("isolation") {
-            "src" => "dual-srchost",
-            "dst" => "dual-dsthost",
-            "triple" => "triple-isolate",
-            other => other,
-        }
-        .to_owned(),
-    );
-    let given = [units::span(of("target"))?, units::span(of("interval"))?];
-    let [target, interval] = match of("rtt") {
-        "off" => given,
-        rtt => CakeParams::of_rtt(units::span(rtt)?).into(),
-    };
-    let micros = interval.as_nanos() / 1000;
-    if (micros / 20).max(1) * 1000 != target.as_nanos() || micros * 1000 != interval.as_nanos() {
-        return Err(format!(
-            "`target` of {} with an interval of {}: tc has `rtt` alone, and makes the target a \
-             twentieth of it",
-            of("target"),
-            of("interval")
-        ));
-    }
-    words.extend(["rtt".to_owned(), show_time(interval.as_nanos())]);
-    let own = units::bytes(of("overhead"))?;
-    let is_raw = own == 0 && link.framing_bytes == ETHERNET_BYTES as u64;
-    if is_raw {
-        words.push("raw".to_owned());
-    } else {
-        words.extend(["overhead".to_owned(), (own + link.framing_bytes).to_string()]);
-    }
-    words.push(if of("cells") == "none" { "noatm" } else { of("cells") }.to_owned());
-    let mpu = units::bytes(of("mpu"))?;
-    if mpu > 0 {
-        words.extend(["mpu".to_owned(), mpu.to_string()]);
-    }
-    if of("limit") != "15503360B" {
-        match units::limit(of("limit"))? {
-            Limit::Bytes(bytes) => words.extend(["memlimit".to_owned(), bytes.to_string()]),
-            Limit::Packets(_) => return Err("`limit` of packets: cake counts bytes".to_owned()),
-        }
-    }
-    match of("flows") {
-        "1024" => Ok(words),
-        other => Err(format!("`flows` of {other}: the kernel has 1024 built in")),
-    }
 }
 
 /// The commands that configure a link.
@@ -376,18 +335,22 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
         bytes => format!("stab overhead {bytes} linklayer ethernet "),
     };
     let rate = show_rate(link.bps);
-    match link.bucket_bytes {
-        Some(burst) => commands.extend([
+    match link.bucket {
+        Some(TcBucket { bytes: burst, is_overdraft: false }) => commands.extend([
             format!(
                 "tc qdisc replace dev {device} root handle 1: {stab}tbf rate {rate} burst {burst} \
                  latency 300ms"
             ),
             format!("tc qdisc replace dev {device} parent 1:1 handle 110: {discipline}"),
         ]),
-        None => commands.extend([
+        bucket => commands.extend([
             format!("tc qdisc replace dev {device} root handle 1: {stab}htb default 10"),
             format!(
-                "tc class replace dev {device} parent 1: classid 1:10 htb rate {rate} ceil {rate}"
+                "tc class replace dev {device} parent 1: classid 1:10 htb rate {rate} ceil \
+                 {rate}{}",
+                bucket.map_or(String::new(), |TcBucket { bytes, .. }| format!(
+                    " burst {bytes}b cburst {bytes}b"
+                ))
             ),
             format!("tc qdisc replace dev {device} parent 1:10 handle 110: {discipline}"),
         ]),

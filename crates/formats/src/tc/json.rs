@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::options::{self, Form};
-use super::statement::{parent, qdisc_options};
-use super::tree::{TcCounters, TcParent, TcQdisc, TcSetup, TcSource};
+use super::statement::{link_layer, parent, qdisc_options};
+use super::tree::{TcCounters, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource};
 use super::words::{Token, Tokens};
 use crate::FormatError;
 
@@ -55,9 +55,18 @@ fn qdisc(element: &Value, number: usize, setup: &mut TcSetup) -> Result<(), Form
     };
     let counters = counters(element);
     let (device, handle) = (text("dev"), text("handle"));
-    let stab = None;
+    let stab = element.get("stab").map(|it| size_table(it, number)).transpose()?;
     setup.qdiscs.push(TcQdisc { device, kind, handle, parent, stab, options, counters, line });
     Ok(())
+}
+
+/// The size table that `tc -d -j` prints (iproute2 6.1 tc/tc_stab.c, print_size_table).
+fn size_table(table: &Value, element: usize) -> Result<TcOverhead, FormatError> {
+    let number = |name: &str| table.get(name).and_then(Value::as_i64).unwrap_or(0);
+    let text = table.get("linklayer").and_then(Value::as_str).unwrap_or("ethernet");
+    let cells = link_layer(Token { text, line: element })?;
+    let mpu = u64::try_from(number("mpu")).unwrap_or(0);
+    Ok(TcOverhead { bytes: number("overhead"), mpu, cells, from_ip: false })
 }
 
 fn counters(element: &Value) -> TcCounters {
@@ -80,7 +89,7 @@ fn shown(value: &Value, form: Form) -> Option<String> {
     Some(match (form, number, value) {
         (_, _, Value::String(text)) => text.clone(),
         (Form::Rate, Some(bytes), _) => format!("{}bit", bytes * 8.0),
-        (Form::Time, Some(micros), _) => format!("{micros}us"),
+        (Form::Time | Form::TimeOrPackets, Some(micros), _) => format!("{micros}us"),
         (Form::Millis, Some(millis), _) => format!("{millis}ms"),
         (_, Some(number), _) => format!("{number}"),
         _ => return None,
@@ -146,6 +155,8 @@ fn cake(given: &Map<String, Value>) -> Vec<String> {
             ("nat" | "wash", Value::Bool(false)) => all.push(format!("no{key}")),
             (_, Value::Bool(false)) => {}
             (_, Value::Bool(true) | Value::Null) => all.push(key.clone()),
+            ("fwmark", Value::String(mark)) if mark == "0" => {}
+            ("fwmark", Value::String(mark)) => all.extend(["fwmark".to_owned(), mark.clone()]),
             ("rtt", value) => all.extend(["rtt".to_owned(), format!("{value}us")]),
             (_, Value::Number(number)) => all.extend([key.clone(), number.to_string()]),
             (_, other) => all.push(other.as_str().unwrap_or(key).to_owned()),

@@ -1,15 +1,14 @@
 //! The line of a device's disciplines: its shaper and overhead, its AQM, and netem's part.
 
 use super::aqm::{self, AqmOfTc};
-use super::tree::{
-    TcClass, TcOption, TcOverhead, TcParent, TcQdisc, TcSetup, TcValue, same_number,
-};
+use super::classes;
+use super::tree::{TcOption, TcOverhead, TcParent, TcQdisc, TcSetup, TcValue};
 use crate::FormatError;
 
 /// The Ethernet header, which is in the kernel's packet length but not in an IP packet.
 pub(super) const ETHERNET_BYTES: i64 = 14;
 /// Limit of nested disciplines, more than any device has.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 
 /// A shaper above the queue.
 #[derive(Clone, PartialEq, Debug)]
@@ -125,19 +124,23 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
             let (kind, bps) = (qdisc.kind.clone(), qdisc.rate("rate"));
             line.shapers.extend(bps.map(|bps| TcShaper { kind, bps, burst, line: qdisc.line }));
             of_shaper(&qdisc.options, line);
+            peak(qdisc, line);
             let child = setup.children(qdisc).next();
             if child.is_none() {
                 line.queue = Some(queue_of_tbf(qdisc));
             }
             child
         }
-        "htb" | "hfsc" => classful(setup, qdisc, line),
-        "prio" | "pfifo_fast" if setup.children(qdisc).next().is_some() => {
-            line.missing
-                .push("the bands of prio: that of best effort, the second, is taken".into());
-            let second =
-                |it: &&TcQdisc| matches!(&it.parent, TcParent::Class(id) if id.ends_with(":2"));
-            setup.children(qdisc).find(second).or_else(|| setup.children(qdisc).next())
+        "htb" | "hfsc" => classes::default_leaf(setup, qdisc, line),
+        "prio" => best_effort(setup, qdisc, line),
+        "cake_mq" if setup.children(qdisc).next().is_none() => {
+            line.missing.push(
+                "cake_mq divides its rate between busy transmit queues: one cake with all of it \
+                 is taken"
+                    .to_owned(),
+            );
+            line.queue = Some(TcQdisc { kind: "cake".to_owned(), ..qdisc.clone() });
+            None
         }
         "mq" | "mqprio" | "cake_mq" => {
             let count = setup.children(qdisc).count();
@@ -180,8 +183,43 @@ fn queue_of_tbf(qdisc: &TcQdisc) -> TcQdisc {
     }
 }
 
+/// The second bucket of a tbf, which the model lacks; its size alone has no effect.
+fn peak(qdisc: &TcQdisc, line: &mut ShapedLine) {
+    let of_peak = |it: &&TcOption| matches!(it.name, "peakrate" | "mtu" | "minburst");
+    if qdisc.option("peakrate").is_some() {
+        let found = qdisc.options.iter().filter(of_peak);
+        line.missing.extend(found.map(|it| lacking(&it.text, it.line)));
+    }
+}
+
+/// A phrase for an option without a counterpart.
+pub(super) fn lacking(text: &str, line: usize) -> String {
+    format!("`{text}` (line {line}) has no counterpart here")
+}
+
+/// The band of prio that packets without a DSCP take, the second (iproute2 6.1 tc/q_prio.c).
+fn best_effort<'s>(
+    setup: &'s TcSetup,
+    qdisc: &'s TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<&'s TcQdisc> {
+    let taken = "the bands of prio: that of best effort, the second, is taken";
+    line.missing.push(taken.to_owned());
+    let is_second = |it: &&TcQdisc| matches!(&it.parent, TcParent::Class(id) if id.ends_with(":2"));
+    let band = setup.children(qdisc).find(is_second).or_else(|| setup.children(qdisc).next());
+    if band.is_none() {
+        line.queue = Some(pfifo(qdisc));
+    }
+    band
+}
+
+/// The queue of a class without a discipline (Linux 6.1 sch_htb.c, htb_change_class).
+pub(super) fn pfifo(owner: &TcQdisc) -> TcQdisc {
+    TcQdisc { kind: "pfifo".to_owned(), options: Vec::new(), stab: None, ..owner.clone() }
+}
+
 /// The overhead from a shaper's own options.
-fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
+pub(super) fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
     let find = |name: &str| options.iter().rev().find(|it| it.name == name);
     let bytes = |name: &str| match find(name).map(|it| &it.value) {
         Some(TcValue::Bytes(bytes)) => Some(*bytes),
@@ -191,86 +229,9 @@ fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
         Some(TcValue::Text(text)) if text == "atm" || text == "adsl" => "atm",
         _ => "ethernet",
     };
-    if line.overhead.is_none() && (bytes("overhead").is_some() || cells == "atm") {
-        let mpu = bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);
+    let mpu = bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);
+    if line.overhead.is_none() && (bytes("overhead").is_some() || cells == "atm" || mpu > 0) {
         let (bytes, cells) = (bytes("overhead").unwrap_or(0), cells.to_owned());
         line.overhead = Some(TcOverhead { bytes, mpu, cells, from_ip: false });
-    }
-}
-
-/// The default class, with everything below it.
-fn classful<'s>(
-    setup: &'s TcSetup,
-    qdisc: &'s TcQdisc,
-    line: &mut ShapedLine,
-) -> Option<&'s TcQdisc> {
-    let class = default_class(setup, qdisc)?;
-    let leaves = setup.children(qdisc).count();
-    if leaves > 1 {
-        line.missing.push(format!(
-            "{} has {leaves} leaves: that of class {} is taken, where traffic goes by default",
-            qdisc.kind, class.id
-        ));
-    }
-    let mut at = Some(class);
-    for _ in 0..DEEPEST {
-        let Some(class) = at else { break };
-        let ceiling = class.rate("ceil").or(class.rate("rate"));
-        let kind = qdisc.kind.clone();
-        let burst = class.bytes("burst").and_then(|it| u64::try_from(it).ok());
-        let shaper = ceiling.map(|bps| TcShaper { kind, bps, burst, line: class.line });
-        // One shaper for a tree of classes, the slowest.
-        if let Some(shaper) = shaper {
-            match line.shapers.last_mut().filter(|it| it.kind == qdisc.kind) {
-                Some(known) if known.bps <= shaper.bps => {}
-                Some(known) => *known = shaper,
-                None => line.shapers.push(shaper),
-            }
-        }
-        of_shaper(&class.options, line);
-        at = match &class.parent {
-            TcParent::Class(id) => setup.classes_of(qdisc).find(|it| is_class(&it.id, id)),
-            _ => None,
-        };
-    }
-    let below = setup.children(qdisc).find(|it| match &it.parent {
-        TcParent::Class(id) => is_class(id, &class.id),
-        _ => false,
-    });
-    if below.is_none() {
-        // A leaf without a discipline has a pfifo (Linux 6.1 sch_htb.c, htb_change_class).
-        let options = Vec::new();
-        line.queue = Some(TcQdisc { kind: "pfifo".to_owned(), options, ..qdisc.clone() });
-    }
-    below
-}
-
-/// The class that `default` names, or the only leaf.
-pub(super) fn default_class<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> Option<&'s TcClass> {
-    let minor = |class: &TcClass| {
-        let text = class.id.split(':').nth(1).unwrap_or("").to_owned();
-        u64::from_str_radix(&text, 16).ok()
-    };
-    let asked = qdisc.count("default");
-    let named = setup.classes_of(qdisc).find(|it| asked.is_some() && minor(it) == asked);
-    named.or_else(|| {
-        let is_leaf = |it: &&TcClass| {
-            !setup
-                .classes_of(qdisc)
-                .any(|other| matches!(&other.parent, TcParent::Class(id) if is_class(id, &it.id)))
-        };
-        let mut leaves = setup.classes_of(qdisc).filter(is_leaf);
-        let first = leaves.next();
-        if leaves.next().is_none() { first } else { None }
-    })
-}
-
-/// Whether two identifiers name one class.
-fn is_class(one: &str, two: &str) -> bool {
-    match (one.split_once(':'), two.split_once(':')) {
-        (Some((major, minor)), Some((of, other))) => {
-            same_number(major, of) && same_number(minor, other)
-        }
-        _ => false,
     }
 }

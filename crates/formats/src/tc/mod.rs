@@ -7,25 +7,30 @@
 
 mod aqm;
 mod cake;
+mod change;
 mod check;
+mod classes;
 mod commands;
 mod export;
+mod export_cake;
 mod json;
 mod line;
 mod netem;
 mod options;
 mod scenario;
+mod shell;
 mod shown;
 mod sqm;
 mod statement;
 mod tree;
 mod uci;
+mod uci_text;
 mod units;
 mod words;
 
 pub use aqm::{AqmOfTc, aqm_of_text, looks_like_tc};
 pub use check::{TcCircumstances, TcFinding, TcSeverity, TcTrial, check};
-pub use export::{TcLink, TcWords, commands_of, words_of};
+pub use export::{TcBucket, TcLink, TcWords, commands_of, words_of};
 pub use line::{ShapedLine, TcShaper, lines};
 pub use scenario::{TcImport, TcWish, scenario};
 pub use sqm::uci_of;
@@ -51,14 +56,6 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
         return json::read(text);
     }
     let lines = || text.lines().map(|line| commands::without_prompt(line).trim());
-    if lines().any(|line| line.starts_with("config ") || line.starts_with("config\t")) {
-        return match lines().any(|line| line.contains("qosmate")) {
-            true => Err(FormatError::whole(
-                "qosmate's configuration is not read: paste what `tc -d qdisc show` prints there",
-            )),
-            false => uci::read(text),
-        };
-    }
     let is_change = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         words.windows(2).any(|pair| {
@@ -70,6 +67,12 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
         let mut words = line.split_whitespace();
         words.next() == Some("qdisc") && words.nth(1).is_some_and(|handle| handle.ends_with(':'))
     };
+    // A post often has the configuration and the state: the state is what the kernel does.
+    if !lines().any(is_shown)
+        && let Some(setup) = configuration(text, &lines)
+    {
+        return setup;
+    }
     match (text.lines().any(is_change), lines().any(is_shown)) {
         (true, true) => Err(FormatError::whole(
             "the text has commands and what tc prints: paste one of the two",
@@ -81,6 +84,33 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
              prints, or /etc/config/sqm",
         )),
     }
+}
+
+/// The settings of a program that runs tc; none if the text has none.
+fn configuration<'t, I: Iterator<Item = &'t str>>(
+    text: &str,
+    lines: &impl Fn() -> I,
+) -> Option<Result<TcSetup, FormatError>> {
+    let has = |part: &str| lines().any(|line| line.contains(part));
+    let is_uci = |line: &str| {
+        line.starts_with("config ") || line.starts_with("config\t") || uci_text::is_entry(line)
+    };
+    if lines().any(is_uci) {
+        return Some(match has("qosmate") || has("ROOT_QDISC") {
+            true => Err(FormatError::whole(
+                "qosmate's configuration is not read: paste what `tc -d qdisc show` prints there",
+            )),
+            false => uci::read(text),
+        });
+    }
+    if has("shaper_rate_kbps=") {
+        return Some(Err(FormatError::whole(
+            "cake-autorate changes the rate of a cake that is already there: paste what \
+             `tc -d qdisc show` prints while it runs",
+        )));
+    }
+    let is_conf = lines().any(|line| line.starts_with("UPLINK=") || line.starts_with("DOWNLINK="));
+    is_conf.then(|| uci::read_conf(text))
 }
 
 /// Markup, control characters and texts that are too long.

@@ -1,7 +1,7 @@
 //! The words of netem (iproute2 6.1 tc/q_netem.c, netem_parse_opt and netem_print_opt).
 
-use super::tree::{TcNoteKind, TcOption, TcSetup, TcValue};
-use super::units;
+use super::tree::{TcNoteKind, TcOption, TcQdisc, TcSetup, TcValue};
+use super::units::{self, show_time};
 use super::words::{Token, Tokens, push};
 use crate::FormatError;
 
@@ -44,7 +44,24 @@ pub(super) fn options(
             push(&mut options, option, &[], setup);
         }
     }
+    if tokens.is_strict {
+        demanded(&options, setup);
+    }
     Ok(options)
+}
+
+/// Reports options that tc refuses without another (iproute2 6.1 tc/q_netem.c).
+fn demanded(options: &[TcOption], setup: &mut TcSetup) {
+    let find = |name: &str| options.iter().find(|it| it.name == name);
+    let has = |names: &[&str]| names.iter().any(|name| find(name).is_some());
+    for (name, needed) in
+        [("gap", &["reorder"][..]), ("reorder", &["delay"]), ("ecn", &["loss", "ge_enter"])]
+    {
+        if let Some(option) = find(name).filter(|_| !has(needed)) {
+            let text = format!("tc refuses `{name}` of netem without `{}`; add it", needed[0]);
+            setup.note(TcNoteKind::Refused, option.line, text);
+        }
+    }
 }
 
 /// Reads the percentage given after `word`.
@@ -65,7 +82,9 @@ fn one(
     Ok(match token.text {
         "limit" => {
             let given = tokens.value_of(token)?;
-            let count = units::count(given.text).map_err(|why| FormatError::at(given.line, why))?;
+            // get_size, though it counts packets (iproute2 6.1 tc/q_netem.c).
+            let count = units::count(given.text).or_else(|_| units::size(given.text));
+            let count = count.map_err(|why| FormatError::at(given.line, why))?;
             vec![("limit", TcValue::Count(count))]
         }
         "delay" | "latency" => delay(token, tokens)?,
@@ -90,7 +109,8 @@ fn one(
             }
             found
         }
-        "packetoverhead" | "cellsize" | "celloverhead" | "gap" | "seed" => {
+        "gap" => vec![("gap", TcValue::Text(tokens.value_of(token)?.text.to_owned()))],
+        "packetoverhead" | "cellsize" | "celloverhead" | "seed" => {
             tokens.value_of(token)?;
             Vec::new()
         }
@@ -184,4 +204,55 @@ fn loss(
             Ok(found)
         }
     }
+}
+
+/// netem's effects on the wire, as keys of a link.
+pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) {
+    let real = |name: &str| match netem.option(name).map(|it| &it.value) {
+        Some(TcValue::Real(share)) => Some(*share),
+        _ => None,
+    };
+    let mut text = String::new();
+    let delay = netem.nanos("delay").unwrap_or(0);
+    let jitter = netem.nanos("jitter").filter(|it| *it > 0).map(|it| it.min(delay));
+    // Without a distribution, delays are uniform between delay - jitter and delay + jitter.
+    let least = delay - jitter.unwrap_or(0);
+    if delay > 0 {
+        text.push_str(&format!("delay = \"{}\"\n", show_time(least)));
+    }
+    if let Some(jitter) = jitter {
+        let reorder = netem.rate("rate").is_none();
+        text.push_str(&format!(
+            "jitter = {{ kind = \"uniform\", max = \"{}\", reorder = {reorder} }}\n",
+            show_time(2 * jitter)
+        ));
+    }
+    if let Some(rate) = real("loss").filter(|it| *it > 0.0) {
+        text.push_str(&format!("loss = {{ kind = \"bernoulli\", rate = {rate} }}\n"));
+    } else if let Some(enter) = real("ge_enter") {
+        let leave = real("ge_leave").unwrap_or(1.0 - enter);
+        let (bad, good) = (real("ge_bad").unwrap_or(1.0), real("ge_good").unwrap_or(0.0));
+        text.push_str(&format!(
+            "loss = {{ kind = \"gilbert-elliott\", enter = {enter}, leave = {leave}, bad = {bad}, \
+             good = {good} }}\n"
+        ));
+    }
+    let lacking = [
+        "distribution",
+        "delay_correlation",
+        "loss_correlation",
+        "corrupt",
+        "duplicate",
+        "reorder",
+        "gap",
+        "rate_overhead",
+        "slot",
+        "ecn",
+    ];
+    let found = netem.options.iter().filter(|it| lacking.contains(&it.name));
+    unknown
+        .extend(found.map(|it| {
+            format!("`{}` of netem (line {}) has no counterpart here", it.text, it.line)
+        }));
+    (text, least)
 }

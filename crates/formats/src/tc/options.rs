@@ -10,6 +10,8 @@ pub(super) enum Form {
     Count,
     /// An integer, printed with a unit that tc refuses as input (`p`, `pps`).
     Packets,
+    /// The same with units of size, as `limit 1k` of pfifo (iproute2 6.1 tc/q_fifo.c).
+    SizedPackets,
     /// A plain number of bytes.
     Bytes,
     /// A size with tc's units.
@@ -18,6 +20,8 @@ pub(super) enum Form {
     Signed,
     /// A time; a bare number counts microseconds.
     Time,
+    /// The same, or packets: `3p`.
+    TimeOrPackets,
     /// A bare number counts milliseconds.
     Millis,
     /// Integer seconds, printed as `10sec`.
@@ -77,10 +81,11 @@ const fn word(word: &'static str, form: Form, ours: Ours) -> OptionWord {
 }
 
 use Form::{Bytes, Count, Flag, Hex, Millis, Packets, Percent, Rate, Real, Seconds};
-use Form::{Signed, Sixteen, Size, Text, Time, WholePercent};
+use Form::{Signed, Sixteen, Size, SizedPackets, Text, Time, TimeOrPackets, WholePercent};
 use Ours::{Hertz, Is, Missing, Same, Sets};
 
 const LIMIT: OptionWord = word("limit", Packets, Is("limit"));
+const SIZED_LIMIT: OptionWord = word("limit", SizedPackets, Is("limit"));
 const TARGET: OptionWord = word("target", Time, Is("target"));
 const ECN: OptionWord = word("ecn", Flag, Sets("ecn", "true"));
 const NO_ECN: OptionWord = word("noecn", Flag, Sets("ecn", "false"));
@@ -183,16 +188,16 @@ const SFQ: [OptionWord; 16] = [
     word("flows", Text, Is("flows")),
     word("divisor", Count, Is("divisor")),
     word("perturb", Seconds, Is("perturb")),
-    // RED in every queue.
-    word("redflowlimit", Size, Missing),
-    word("min", Size, Missing),
-    word("max", Size, Missing),
-    word("avpkt", Size, Missing),
-    word("burst", Count, Missing),
-    word("probability", Real, Missing),
+    // RED in every queue, for sfq_red.
+    word("redflowlimit", Size, Is("red_flow_limit")),
+    word("min", Size, Is("min_th")),
+    word("max", Size, Is("max_th")),
+    word("avpkt", Size, Is("mean_packet_bytes")),
+    word("burst", Count, Is("burst")),
+    word("probability", Real, Is("max_p")),
     word("ewma", Count, Missing),
-    word("ecn", Flag, Missing),
-    word("harddrop", Flag, Missing),
+    ECN,
+    word("harddrop", Flag, Sets("hard_drop", "true")),
 ];
 
 const SFB: [OptionWord; 9] = [
@@ -214,7 +219,7 @@ const DUALPI2: [OptionWord; 22] = [
     word("tupdate", Time, Is("tupdate")),
     word("alpha", Real, Hertz("alpha", 1.0)),
     word("beta", Real, Hertz("beta", 1.0)),
-    word("step_thresh", Time, Is("l_min_th")),
+    word("step_thresh", TimeOrPackets, Is("l_min_th")),
     word("min_qlen_step", Packets, Is("l_min_len")),
     word("coupling_factor", Count, Is("k")),
     word("drop_on_overload", Flag, Sets("drop_overload", "true")),
@@ -255,9 +260,11 @@ const HTB: [OptionWord; 6] = [
 ];
 
 /// Options of a class of htb.
-pub(super) const HTB_CLASS: [OptionWord; 10] = [
+pub(super) const HTB_CLASS: [OptionWord; 11] = [
     word("prio", Count, Missing),
     word("quantum", Count, Missing),
+    // Of rate tables, which the kernel no longer uses.
+    word("mtu", Count, Same),
     word("rate", Rate, Same),
     word("ceil", Rate, Same),
     word("burst", Size, Same),
@@ -297,9 +304,9 @@ const NO_FLAG_ECN: &[(&str, &str)] = &[("ecn", "false")];
 
 /// Every kind whose options are read by table. cake, netem and hfsc have separate readers.
 pub(super) const KINDS: &[KindTable] = &[
-    kind("pfifo", "taildrop", &[LIMIT], &[]),
+    kind("pfifo", "taildrop", &[SIZED_LIMIT], &[]),
     kind("bfifo", "taildrop@bytes", &[word("limit", Size, Is("limit"))], &[]),
-    kind("pfifo_head_drop", "taildrop@head_drop", &[LIMIT], &[]),
+    kind("pfifo_head_drop", "taildrop@head_drop", &[SIZED_LIMIT], &[]),
     kind("pfifo_fast", "taildrop", &PRIO, &[]),
     kind("codel", "codel@linux", &CODEL, NO_FLAG_ECN),
     kind("fq_codel", "fq_codel@linux", &FQ_CODEL, NO_FLAG_ECN),
@@ -351,6 +358,10 @@ pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
     ("red", &[&["limit"], &["avpkt"]]),
     ("choke", &[&["limit"], &["bandwidth"]]),
 ];
+
+/// Options of sfq for RED in its queues, of which tc requires the first (iproute2 6.1 tc/q_sfq.c).
+pub(super) const RED_OF_SFQ: [&str; 8] =
+    ["redflowlimit", "min", "max", "avpkt", "burst", "probability", "ecn", "harddrop"];
 
 /// The largest numbers that tc accepts (iproute2 6.1 tc/q_pie.c, q_fq_pie.c).
 pub(super) const MOST: [(&str, &str, u64); 4] =

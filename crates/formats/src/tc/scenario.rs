@@ -1,7 +1,8 @@
 //! The scenario of a set-up: its line, its queue, and a household's traffic.
 
-use super::line::{ShapedLine, lines};
-use super::tree::{TcNoteKind, TcQdisc, TcSetup, TcSource, TcValue};
+use super::line::{ETHERNET_BYTES, ShapedLine, lines};
+use super::netem;
+use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
 
@@ -33,7 +34,6 @@ pub struct TcImport {
 const ASSUMED_RTT_NS: u64 = 40_000_000;
 /// The largest packet of an Ethernet, without its header.
 const MTU_BYTES: i64 = 1500;
-const BITS: u64 = 8;
 
 /// One direction of the scenario.
 struct Direction<'a> {
@@ -184,10 +184,16 @@ fn link(
     }
     let given = wish.rate.as_deref().map(units::rate).transpose().map_err(FormatError::whole)?;
     let Some(bps) = line.bps().or(given) else {
-        return Err(FormatError::whole(format!(
-            "nothing on {on} limits its rate, so the rate of the line decides where the queue is: \
-             give that rate, such as --rate 50mbit"
-        )));
+        return Err(FormatError::whole(match line.chain.first().map(String::as_str) {
+            Some(kind @ ("htb" | "hfsc")) if line.shapers.is_empty() => format!(
+                "the text does not have the rate of {kind} on {on}, which `tc class show` prints: \
+                 paste that too, or give the rate, such as --rate 50mbit"
+            ),
+            _ => format!(
+                "nothing on {on} limits its rate, so the rate of the line decides where the queue \
+                 is: give that rate, such as --rate 50mbit"
+            ),
+        }));
     };
     let queue = queue(line, import)?;
     let (framing, phrase) = framing(setup, line)?;
@@ -199,19 +205,12 @@ fn link(
         line.chain.join(" > "),
         show_rate(bps)
     ));
-    let mut text = format!(
-        "[links.{name}]\nrate = \"{}\"\nframing = \"{framing}B\"\nqueue = \"{queue}\"\n",
-        show_rate(bps)
-    );
-    if let Some(burst) = line.shapers.iter().filter_map(|it| it.burst).max() {
-        let micros = burst * BITS * 1_000_000 / bps;
-        import.unknown.push(format!(
-            "the burst of {burst} B, {micros} us at the rate: packets leave one by one here"
-        ));
-    }
+    let rate = rate(line, bps, given, import);
+    let mut text =
+        format!("[links.{name}]\nrate = {rate}\nframing = \"{framing}B\"\nqueue = \"{queue}\"\n");
     let mut delay = 0;
-    if let Some(netem) = &line.netem {
-        let (lines, of_netem) = wire(netem, import);
+    if let Some(found) = &line.netem {
+        let (lines, of_netem) = netem::wire(found, &mut import.unknown);
         text.push_str(&lines);
         delay = of_netem;
     }
@@ -219,17 +218,61 @@ fn link(
     Ok((text, delay))
 }
 
+/// The rate of a link: a token bucket if its shaper has a burst of several frames. One that holds
+/// a frame sends at the rate.
+fn rate(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) -> String {
+    let shaper = line.shapers.iter().find(|it| it.bps == bps);
+    let Some((shaper, burst)) = shaper.and_then(|it| Some((it, it.burst?))) else {
+        return format!("\"{}\"", show_rate(bps));
+    };
+    const FRAME: u64 = (MTU_BYTES + ETHERNET_BYTES) as u64;
+    if burst < 2 * FRAME {
+        let lost = if shaper.kind == "tbf" && burst < FRAME {
+            format!(", which makes the kernel drop frames of {FRAME} B")
+        } else {
+            String::new()
+        };
+        import.unknown.push(format!(
+            "the burst of {burst} B{lost}: packets leave one by one at the rate here"
+        ));
+        return format!("\"{}\"", show_rate(bps));
+    }
+    const USUAL_BPS: u64 = 1_000_000_000;
+    let behind = given.filter(|it| *it > bps);
+    let behind_bps = behind.unwrap_or(bps.max(USUAL_BPS));
+    if behind.is_none() {
+        import.unknown.push(format!(
+            "the rate of {} itself, at which a burst leaves: {} is assumed; --rate sets it",
+            if line.device.is_empty() { "the device" } else { &line.device },
+            show_rate(behind_bps)
+        ));
+    }
+    // A class of htb sends while it is not in debt, tbf once it has enough tokens.
+    format!(
+        "{{ kind = \"bucket\", rate = \"{}\", burst = \"{burst}B\", line = \"{}\", overdraft = {} \
+         }}",
+        show_rate(bps),
+        show_rate(behind_bps),
+        shaper.kind != "tbf"
+    )
+}
+
 fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError> {
     if let Some(aqm) = &line.aqm {
         return Ok(aqm.text.clone());
     }
     let Some(netem) = &line.netem else {
-        let message = format!(
-            "the class that holds the queue of {} is not known: the text has neither its `default` \
-             class nor a single leaf; paste `tc class show` too",
-            line.device
-        );
-        return Err(FormatError::whole(message));
+        let on = if line.device.is_empty() { "the device" } else { &line.device };
+        return Err(FormatError::whole(match line.chain.last().map(String::as_str) {
+            Some(kind @ ("mq" | "mqprio")) => format!(
+                "{kind} on {on} has the kernel's default discipline below every transmit queue, \
+                 which the text does not name: paste what `tc qdisc show` prints"
+            ),
+            _ => format!(
+                "the class that holds the queue of {on} is not known: the text has neither its \
+                 `default` class nor a single leaf; paste `tc class show` too"
+            ),
+        }));
     };
     // Linux 6.1 sch_netem.c, netem_init.
     const USUAL_LIMIT: u64 = 1000;
@@ -278,57 +321,6 @@ fn framing(setup: &TcSetup, line: &ShapedLine) -> Result<(u64, Option<String>), 
 /// Bytes that a packet takes in cells of 53 B, which carry 48 B.
 fn in_cells(bytes: i64) -> i64 {
     (bytes.max(0) + 47) / 48 * 53
-}
-
-/// netem's effects on the wire, as keys of a link.
-fn wire(netem: &TcQdisc, import: &mut TcImport) -> (String, u64) {
-    let real = |name: &str| match netem.option(name).map(|it| &it.value) {
-        Some(TcValue::Real(share)) => Some(*share),
-        _ => None,
-    };
-    let mut text = String::new();
-    let delay = netem.nanos("delay").unwrap_or(0);
-    let jitter = netem.nanos("jitter").filter(|it| *it > 0).map(|it| it.min(delay));
-    // Without a distribution, delays are uniform between delay - jitter and delay + jitter.
-    let least = delay - jitter.unwrap_or(0);
-    if delay > 0 {
-        text.push_str(&format!("delay = \"{}\"\n", show_time(least)));
-    }
-    if let Some(jitter) = jitter {
-        let reorder = netem.rate("rate").is_none();
-        text.push_str(&format!(
-            "jitter = {{ kind = \"uniform\", max = \"{}\", reorder = {reorder} }}\n",
-            show_time(2 * jitter)
-        ));
-    }
-    if let Some(rate) = real("loss").filter(|it| *it > 0.0) {
-        text.push_str(&format!("loss = {{ kind = \"bernoulli\", rate = {rate} }}\n"));
-    } else if let Some(enter) = real("ge_enter") {
-        let leave = real("ge_leave").unwrap_or(1.0 - enter);
-        let (bad, good) = (real("ge_bad").unwrap_or(1.0), real("ge_good").unwrap_or(0.0));
-        text.push_str(&format!(
-            "loss = {{ kind = \"gilbert-elliott\", enter = {enter}, leave = {leave}, bad = {bad}, \
-             good = {good} }}\n"
-        ));
-    }
-    let lacking = [
-        "distribution",
-        "delay_correlation",
-        "loss_correlation",
-        "corrupt",
-        "duplicate",
-        "reorder",
-        "rate_overhead",
-        "slot",
-        "ecn",
-    ];
-    let found = netem.options.iter().filter(|it| lacking.contains(&it.name));
-    import
-        .unknown
-        .extend(found.map(|it| {
-            format!("`{}` of netem (line {}) has no counterpart here", it.text, it.line)
-        }));
-    (text, least)
 }
 
 fn flows(links: &[&str], rtt: &str) -> String {

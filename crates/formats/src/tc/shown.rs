@@ -29,8 +29,8 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
             device = device_of(&line_words);
             continue;
         }
-        for word in line_words {
-            if is_start(word, &words) {
+        for (at, word) in line_words.iter().copied().enumerate() {
+            if is_start(at, &line_words, &words) {
                 records.extend((!words.is_empty()).then(|| (device.clone(), words.split_off(0))));
             }
             words.push(word);
@@ -86,11 +86,13 @@ fn device_of(words: &[Token<'_>]) -> String {
     at.and_then(|at| words.get(at + 1)).map(|it| it.text.to_owned()).unwrap_or_default()
 }
 
-/// Whether a word begins a record.
-fn is_start(word: Token<'_>, before: &[Token<'_>]) -> bool {
-    match word.text {
-        "qdisc" => true,
-        "class" => before.last().is_none_or(|it| it.line != word.line),
+/// Whether a word begins a record. In the middle of a line, `qdisc` does if a handle follows its
+/// kind; a sentence may have that word too.
+fn is_start(at: usize, line: &[Token<'_>], before: &[Token<'_>]) -> bool {
+    let has_handle = || line.get(at + 2).is_some_and(|it| it.text.ends_with(':'));
+    match line[at].text {
+        "qdisc" => at == 0 || has_handle(),
+        "class" => before.last().is_none_or(|it| it.line != line[at].line),
         _ => false,
     }
 }
@@ -151,7 +153,7 @@ fn qdisc(
     counted: &[Token<'_>],
     setup: &mut TcSetup,
 ) -> Result<(), FormatError> {
-    let (rest, stab) = without_size_table(rest)?;
+    let (rest, stab) = without_size_table(kind, rest)?;
     let mut tokens = Tokens::new(&rest, false);
     let head = read_head(device, &mut tokens)?;
     let options = qdisc_options(kind, &mut tokens, setup)?;
@@ -160,27 +162,56 @@ fn qdisc(
         (parent, _) => parent.unwrap_or(TcParent::Root),
     };
     let counters = counters(kind, counted, setup);
-    setup.qdiscs.push(TcQdisc {
-        device: head.device,
-        kind: kind.text.to_owned(),
-        handle: handle.text.to_owned(),
-        parent,
-        stab,
-        options,
-        counters,
-        line: kind.line,
-    });
+    add(
+        setup,
+        TcQdisc {
+            device: head.device,
+            kind: kind.text.to_owned(),
+            handle: handle.text.to_owned(),
+            parent,
+            stab,
+            options,
+            counters,
+            line: kind.line,
+        },
+    );
     Ok(())
 }
 
-/// The size table, which `tc -d` prints between the options and the counters. It ends in `tsize`.
+/// Adds a discipline. A post may have it twice, as `tc -s` and `tc -d` print it.
+fn add(setup: &mut TcSetup, new: TcQdisc) {
+    let is_same = |it: &&mut TcQdisc| {
+        (&it.device, &it.kind, &it.handle, &it.parent)
+            == (&new.device, &new.kind, &new.handle, &new.parent)
+    };
+    let Some(known) = setup.qdiscs.iter_mut().find(is_same) else {
+        setup.qdiscs.push(new);
+        return;
+    };
+    let has_counters = new.counters != TcCounters::default();
+    known.counters = if has_counters { new.counters } else { known.counters };
+    known.stab = new.stab.or(known.stab.take());
+    for option in new.options {
+        if known.options.iter().all(|it| it.name != option.name) {
+            known.options.push(option);
+        }
+    }
+}
+
+/// The size table, which `tc -d` prints between the options and the counters. It begins with
+/// `linklayer`, which tbf has among its own options too.
 fn without_size_table<'t>(
+    kind: Token<'_>,
     words: &[Token<'t>],
 ) -> Result<(Vec<Token<'t>>, Option<TcOverhead>), FormatError> {
-    let Some(end) = words.iter().position(|it| it.text == "tsize") else {
+    let mut layers = (0..words.len()).rev().filter(|at| words[*at].text == "linklayer");
+    let (last, first) = (layers.next(), layers.next());
+    let is_table = |start: usize| {
+        first.is_some() || kind.text != "tbf" || words[start..].iter().any(|it| it.text == "tsize")
+    };
+    let Some(start) = last.filter(|start| is_table(*start)) else {
         return Ok((words.to_vec(), None));
     };
-    let start = words[..end].iter().rposition(|it| it.text == "linklayer").unwrap_or(end);
     let mut tokens = Tokens::new(&words[start..], false);
     let table = size_table(&mut tokens)?;
     let after = start + tokens.position();
@@ -197,6 +228,8 @@ fn class(
     let mut tokens = Tokens::new(rest, false);
     let head = read_head(device, &mut tokens)?;
     let options = class_options(kind, &mut tokens, setup)?;
+    let is_same = |it: &TcClass| it.device == head.device && it.id == id.text;
+    setup.classes.retain(|it| it.device.is_empty() || !is_same(it));
     setup.classes.push(TcClass {
         device: head.device,
         kind: kind.text.to_owned(),

@@ -4,7 +4,7 @@ use super::options::{self, WITHOUT_COUNTERPART};
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcParent, TcSetup, TcValue};
 use super::units;
 use super::words::{Token, Tokens, by_table};
-use super::{cake, netem};
+use super::{cake, change, netem};
 use crate::FormatError;
 
 /// The words before the options.
@@ -35,13 +35,40 @@ pub(super) fn head_word(
     match token.text {
         "dev" => tokens.value_of(token)?.text.clone_into(&mut head.device),
         "root" => head.parent = Some(TcParent::Root),
-        "parent" => head.parent = Some(parent(tokens.value_of(token)?.text)),
-        "handle" => tokens.value_of(token)?.text.clone_into(&mut head.handle),
-        "classid" => tokens.value_of(token)?.text.clone_into(&mut head.class_id),
+        "parent" => {
+            let given = tokens.value_of(token)?;
+            head.parent = Some(match parent(given.text) {
+                TcParent::Class(_) => TcParent::Class(place(token, given, tokens.is_strict)?),
+                other => other,
+            });
+        }
+        "handle" | "classid" => {
+            let given = tokens.value_of(token)?;
+            let found = place(token, given, tokens.is_strict)?;
+            if token.text == "handle" { head.handle = found } else { head.class_id = found }
+        }
         "stab" => head.stab = Some(size_table(tokens)?),
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// A handle or class in the form of the kernel; a command must have one that tc accepts.
+fn place(word: Token<'_>, given: Token<'_>, is_strict: bool) -> Result<String, FormatError> {
+    let is_handle = word.text == "handle";
+    let found = if is_handle { change::handle(given.text) } else { change::class_id(given.text) };
+    match found {
+        Some(found) => Ok(found),
+        None if !is_strict => Ok(given.text.to_owned()),
+        None => {
+            let example = if is_handle { "1:" } else { "1:10" };
+            let message = format!(
+                "{}: `{}` is not hexadecimal numbers up to ffff and a colon, such as {example}",
+                word.text, given.text
+            );
+            Err(FormatError::at(given.line, message))
+        }
+    }
 }
 
 /// A size table (tc-stab(8)). Its overhead counts from the frame, as the kernel sees it.
@@ -101,7 +128,8 @@ pub(super) fn qdisc_options(
                 Ok(options)
             }
             None => {
-                setup.note(TcNoteKind::Unknown, kind.line, unknown_kind(name));
+                let text = format!("{}, and is left out", unknown_kind(name));
+                setup.note(TcNoteKind::Unknown, kind.line, text);
                 Ok(Vec::new())
             }
         },
@@ -117,6 +145,19 @@ fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
         let text = format!("tc refuses {} without `{names}`; add it", kind.text);
         setup.note(TcNoteKind::Refused, kind.line, text);
     }
+    let of_red = options::RED_OF_SFQ.iter().any(|it| has(it));
+    if kind.text == "sfq" && of_red && !has("redflowlimit") {
+        let text = "tc refuses RED's options of sfq without `redflowlimit`; add it";
+        setup.note(TcNoteKind::Refused, kind.line, text);
+    }
+    if kind.text == "tbf" && has("limit") && has("lat") {
+        let text = "tc refuses `limit` with `latency`, which sets it; delete one";
+        setup.note(TcNoteKind::Refused, kind.line, text);
+    }
+    if has("nodrop") && !has("ecn") {
+        let text = "the kernel refuses red's `nodrop` without `ecn`; add it";
+        setup.note(TcNoteKind::Refused, kind.line, text);
+    }
     for (_, name, most) in options::MOST.iter().filter(|it| it.0 == kind.text) {
         let value = options.iter().find(|it| it.name == *name);
         if let Some(option) = value.filter(|it| matches!(it.value, TcValue::Count(n) if n > *most))
@@ -130,11 +171,11 @@ fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
 /// Why a kind is not supported.
 pub(super) fn unknown_kind(kind: &str) -> String {
     if WITHOUT_COUNTERPART.contains(&kind) {
-        return format!("`{kind}` of the kernel has no counterpart here, and is left out");
+        return format!("`{kind}` of the kernel has no counterpart here");
     }
     let known: Vec<&str> = options::KINDS.iter().map(|it| it.kind).collect();
     format!(
-        "Linux 7.2 has no discipline `{kind}`, which may be from a fork; known: {}",
+        "Linux 7.2 has no discipline `{kind}`, which may be from a fork (known: {})",
         known.join(", ")
     )
 }
@@ -181,7 +222,12 @@ fn curves(tokens: &mut Tokens<'_>) -> Result<Vec<TcOption>, FormatError> {
                 });
             }
             "m1" | "d" | "umax" | "dmax" => {
-                tokens.value_of(token)?;
+                let given = tokens.value_of(token)?.text;
+                let is_none = matches!(given, "0bit" | "0us" | "0");
+                let text = format!("{} {given}", token.text);
+                let value = TcValue::Text(text.clone());
+                let option = TcOption { name: "curve", value, text, line: token.line };
+                options.extend((!is_none).then_some(option));
             }
             other => {
                 let message =

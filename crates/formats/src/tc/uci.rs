@@ -2,40 +2,8 @@
 
 use super::commands;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
+use super::uci_text::{Section, of_conf, sections};
 use crate::FormatError;
-
-/// A section `config queue`.
-#[derive(Default)]
-struct Section {
-    line: usize,
-    options: Vec<(String, String, usize)>,
-}
-
-impl Section {
-    fn find(&self, name: &str) -> Option<&(String, String, usize)> {
-        self.options.iter().rev().find(|(known, _, _)| known == name)
-    }
-
-    fn text(&self, name: &str) -> &str {
-        self.find(name).map_or("", |(_, value, _)| value)
-    }
-
-    fn number(&self, name: &str, default: i64) -> Result<i64, FormatError> {
-        match self.find(name) {
-            Some((_, text, line)) if !text.is_empty() => text.parse().map_err(|_| {
-                FormatError::at(*line, format!("{name}: `{text}` is not a whole number"))
-            }),
-            _ => Ok(default),
-        }
-    }
-
-    fn is_on(&self, name: &str, default: bool) -> bool {
-        match self.text(name) {
-            "" => default,
-            text => text != "0",
-        }
-    }
-}
 
 /// Options that the scripts read, or that belong to the web page and its log.
 const KNOWN: [&str; 35] = [
@@ -76,12 +44,23 @@ const KNOWN: [&str; 35] = [
     "name",
 ];
 
+/// Reads `/etc/sqm/*.iface.conf`, whose interface is in the name of the file.
+pub(super) fn read_conf(text: &str) -> Result<TcSetup, FormatError> {
+    let mut setup = of_sections(&[of_conf(text)?])?;
+    let text = "the interface, which is the name of the file: eth0 is taken";
+    setup.note(TcNoteKind::Unknown, 1, text);
+    Ok(setup)
+}
+
 /// Reads the file.
 pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
-    let sections = sections(text)?;
+    of_sections(&sections(text)?)
+}
+
+fn of_sections(sections: &[Section]) -> Result<TcSetup, FormatError> {
     let mut notes = TcSetup::new(TcSource::Uci);
     let mut script = String::new();
-    for section in &sections {
+    for section in sections {
         for (name, _, line) in &section.options {
             if !KNOWN.contains(&name.as_str()) {
                 let text = format!("`option {name}` is not one of sqm-scripts, and is left out");
@@ -116,51 +95,6 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     Ok(setup)
 }
 
-fn sections(text: &str) -> Result<Vec<Section>, FormatError> {
-    let mut all: Vec<Section> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let number = index + 1;
-        let line = line.trim();
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        match word {
-            "" => {}
-            _ if word.starts_with('#') => {}
-            "config" => all.push(Section { line: number, ..Section::default() }),
-            "option" | "list" => {
-                let rest = rest.trim();
-                let Some((name, value)) = rest.split_once(char::is_whitespace) else {
-                    let message = format!("`{word} {rest}` lacks its value: paste all of the line");
-                    return Err(FormatError::at(number, message));
-                };
-                let value = unquoted(value.trim(), number)?;
-                let Some(section) = all.last_mut() else {
-                    let message = "an option stands before the first `config queue`: paste it too";
-                    return Err(FormatError::at(number, message));
-                };
-                section.options.push((name.trim_matches(['\'', '"']).to_owned(), value, number));
-            }
-            other => {
-                let message = format!("`{other}` begins no line of UCI: config, option or list do");
-                return Err(FormatError::at(number, message));
-            }
-        }
-    }
-    Ok(all)
-}
-
-fn unquoted(value: &str, line: usize) -> Result<String, FormatError> {
-    for quote in ['\'', '"'] {
-        if let Some(rest) = value.strip_prefix(quote) {
-            let Some((inside, _)) = rest.split_once(quote) else {
-                let message = format!("the quotation {value} does not end: paste all of the line");
-                return Err(FormatError::at(line, message));
-            };
-            return Ok(inside.to_owned());
-        }
-    }
-    Ok(value.split_whitespace().next().unwrap_or("").to_owned())
-}
-
 /// The commands of one section (sqm-scripts 1.6 functions.sh and *.qos).
 fn section_commands(section: &Section, notes: &mut TcSetup) -> Result<String, FormatError> {
     let interface = section.text("interface");
@@ -190,6 +124,35 @@ fn section_commands(section: &Section, notes: &mut TcSetup) -> Result<String, Fo
     Ok(script)
 }
 
+const SCRIPTS: [&str; 5] =
+    ["simple.qos", "simplest.qos", "simplest_tbf.qos", "piece_of_cake.qos", "layer_cake.qos"];
+
+/// One direction of a section.
+struct Direction<'s> {
+    section: &'s Section,
+    script: &'s str,
+    device: &'s str,
+    kbit: i64,
+    is_egress: bool,
+}
+
+impl Direction<'_> {
+    /// The discipline, which some scripts choose themselves.
+    fn qdisc(&self) -> &str {
+        let asked = self.section.find("qdisc").map_or("fq_codel", |(_, value, _)| value);
+        match self.script {
+            "layer_cake.qos" | "piece_of_cake.qos" => "cake",
+            "simplest_tbf.qos" if asked == "cake" => "fq_codel",
+            _ => asked,
+        }
+    }
+
+    /// Whether the DSCP of arrivals is ignored.
+    fn is_squashed(&self) -> bool {
+        self.section.is_on("squash_ingress", true) && !self.is_egress
+    }
+}
+
 fn direction(
     section: &Section,
     device: &str,
@@ -198,65 +161,78 @@ fn direction(
     notes: &mut TcSetup,
 ) -> Result<String, FormatError> {
     let script = section.find("script").map_or("simple.qos", |(_, value, _)| value);
-    let options = section.text(if is_egress { "eqdisc_opts" } else { "iqdisc_opts" });
-    let qdisc = section.find("qdisc").map_or("fq_codel", |(_, value, _)| value);
-    match script {
-        "layer_cake.qos" | "piece_of_cake.qos" => {
-            let is_layered = script == "layer_cake.qos";
-            let squash = section.is_on("squash_ingress", true) && !is_egress;
-            let classes = if is_layered && !squash { "diffserv3" } else { "besteffort" };
-            let wash = section.is_on("squash_dscp", true) && !is_egress;
-            Ok(format!(
-                "tc qdisc add dev {device} root cake bandwidth {kbit}kbit {} {classes} nat {} \
-                 {options}\n",
-                cake_overhead(section, is_egress, notes)?,
-                if wash { "wash" } else { "" },
-            ))
-        }
-        "simplest.qos" | "simple.qos" => {
-            let stab = size_table(section, is_egress, notes)?;
-            let leaf = leaf(section, qdisc, kbit, is_egress)?;
-            let burst = burst(kbit);
-            let shape = format!("burst {burst}b cburst {burst}b");
-            let mut lines =
-                format!("tc qdisc add dev {device} root handle 1: {stab} htb default 10\n");
-            lines += &format!(
-                "tc class add dev {device} parent 1: classid 1:1 htb rate {kbit}kbit ceil \
-                 {kbit}kbit {shape}\n"
-            );
-            lines += &format!(
-                "tc class add dev {device} parent 1:1 classid 1:10 htb rate {kbit}kbit ceil \
-                 {kbit}kbit {shape}\n"
-            );
-            lines += &format!(
-                "tc qdisc add dev {device} parent 1:10 handle 110: {qdisc} {leaf} {options}\n"
-            );
-            if script == "simple.qos" && (is_egress || !section.is_on("squash_ingress", true)) {
-                let text = "simple.qos has three classes; the one of best effort is read, as all \
-                            traffic here is";
-                notes.note(TcNoteKind::Unknown, section.line, text);
-            }
-            Ok(lines)
-        }
-        "simplest_tbf.qos" => {
-            let stab = size_table(section, is_egress, notes)?;
-            let leaf = leaf(section, qdisc, kbit, is_egress)?;
-            let burst = burst(kbit);
-            Ok(format!(
-                "tc qdisc add dev {device} root handle 1: {stab} tbf rate {kbit}kbit burst \
-                 {burst}b latency 300ms\n\
-                 tc qdisc add dev {device} parent 1: handle 110: {qdisc} {leaf} {options}\n"
-            ))
-        }
-        other => {
-            let line = section.find("script").map_or(section.line, |it| it.2);
-            let message = format!(
-                "`{other}` is not a script of sqm-scripts; known: simple.qos, simplest.qos, \
-                 simplest_tbf.qos, piece_of_cake.qos, layer_cake.qos"
-            );
-            Err(FormatError::at(line, message))
-        }
+    if !SCRIPTS.contains(&script) {
+        let line = section.find("script").map_or(section.line, |it| it.2);
+        let known = SCRIPTS.join(", ");
+        let message = format!("`{script}` is not a script of sqm-scripts; known: {known}");
+        return Err(FormatError::at(line, message));
     }
+    let of = Direction { section, script, device, kbit, is_egress };
+    let qdisc = of.qdisc();
+    let options = section.text(if is_egress { "eqdisc_opts" } else { "iqdisc_opts" });
+    let stab = size_table(section, qdisc, is_egress, notes)?;
+    if qdisc == "cake" {
+        let counted = cake_overhead(section, qdisc, is_egress, notes)?;
+        return Ok(with_cake(&of, &stab, &counted, options));
+    }
+    let leaf = leaf(&of, qdisc, notes)?;
+    let root = format!("tc qdisc add dev {device} root handle 1: {stab}");
+    if script == "simplest_tbf.qos" {
+        let burst = burst(kbit);
+        return Ok(format!(
+            "{root} tbf rate {kbit}kbit burst {burst}b latency 300ms\n\
+             tc qdisc add dev {device} parent 1: handle 110: {qdisc} {leaf} {options}\n"
+        ));
+    }
+    let is_single = script == "simplest.qos" || of.is_squashed();
+    let classes = classes(device, kbit, is_single, &private_overhead(section)?);
+    let default = if is_single { 10 } else { 12 };
+    let quantum = match (is_single, is_egress) {
+        (true, _) => "",
+        (false, true) => "quantum 300",
+        (false, false) => "quantum 1500",
+    };
+    let quantum = if matches!(qdisc, "fq_codel" | "fq_pie") { quantum } else { "" };
+    Ok(format!(
+        "{root} htb default {default}\n{classes}tc qdisc add dev {device} parent 1:{default} handle \
+         110: {qdisc} {leaf} {quantum} {options}\n"
+    ))
+}
+
+/// Cake, which shapes and classifies by itself.
+fn with_cake(of: &Direction<'_>, stab: &str, counted: &str, options: &str) -> String {
+    let has_tins = matches!(of.script, "layer_cake.qos" | "simple.qos") && !of.is_squashed();
+    let classes = if has_tins { "diffserv3" } else { "besteffort" };
+    let of_cake = matches!(of.script, "layer_cake.qos" | "piece_of_cake.qos");
+    let is_washed = of_cake && of.section.is_on("squash_dscp", true) && !of.is_egress;
+    let nat = if of_cake { "nat" } else { "" };
+    let wash = if is_washed { "wash" } else { "" };
+    let Direction { device, kbit, .. } = of;
+    format!(
+        "tc qdisc add dev {device} root {stab} cake bandwidth {kbit}kbit {counted} {classes} {nat} \
+         {wash} {options}\n"
+    )
+}
+
+/// The classes of simplest.qos, or the three of simple.qos: priority, best effort, background.
+fn classes(device: &str, kbit: i64, is_single: bool, overhead: &str) -> String {
+    let burst = burst(kbit);
+    let class = |parent: &str, id: &str, rate: i64, ceil: i64| {
+        format!(
+            "tc class add dev {device} parent {parent} classid {id} htb rate {rate}kbit ceil \
+             {ceil}kbit burst {burst}b cburst {burst}b {overhead}\n"
+        )
+    };
+    let top = class("1:", "1:1", kbit, kbit);
+    if is_single {
+        return top + &class("1:1", "1:10", kbit, kbit);
+    }
+    // "A little slop at the top", as the scripts say, but no less than the least rate of tc.
+    let most = (kbit - 16).max(1);
+    let least = (kbit / 6).max(1);
+    top + &class("1:1", "1:11", 128, (kbit / 3).max(1))
+        + &class("1:1", "1:12", least, most)
+        + &class("1:1", "1:13", least, most)
 }
 
 /// One millisecond at the rate, at least a packet of 1500 B in cells.
@@ -296,25 +272,39 @@ fn overhead(
     }
 }
 
+/// How the overhead is counted: by cake, by a size table, or by the classes of htb.
+fn mechanism<'s>(section: &'s Section, qdisc: &str) -> &'s str {
+    match section.text("linklayer_adaptation_mechanism") {
+        "" | "default" if qdisc == "cake" => "cake",
+        "" | "default" => "tc_stab",
+        other => other,
+    }
+}
+
 fn cake_overhead(
     section: &Section,
+    qdisc: &str,
     is_first: bool,
     notes: &mut TcSetup,
 ) -> Result<String, FormatError> {
     Ok(match overhead(section, is_first, notes)? {
-        None => String::new(),
-        Some((bytes, mpu, layer)) => {
+        Some((bytes, mpu, layer)) if mechanism(section, qdisc) == "cake" => {
             let cells = if layer == "atm" { "atm" } else { "" };
             format!("{cells} overhead {bytes} mpu {mpu}")
         }
+        _ => String::new(),
     })
 }
 
 fn size_table(
     section: &Section,
+    qdisc: &str,
     is_first: bool,
     notes: &mut TcSetup,
 ) -> Result<String, FormatError> {
+    if mechanism(section, qdisc) != "tc_stab" {
+        return Ok(String::new());
+    }
     Ok(match overhead(section, is_first, notes)? {
         None => String::new(),
         Some((bytes, mpu, layer)) => {
@@ -323,37 +313,77 @@ fn size_table(
     })
 }
 
+fn private_overhead(section: &Section) -> Result<String, FormatError> {
+    if section.text("linklayer_adaptation_mechanism") != "htb_private" {
+        return Ok(String::new());
+    }
+    // A note would repeat that of the other direction.
+    let mut notes = TcSetup::new(TcSource::Uci);
+    Ok(match overhead(section, false, &mut notes)? {
+        None => String::new(),
+        Some((bytes, mpu, layer)) => {
+            format!("mpu {mpu} linklayer {layer} overhead {bytes} mtu 2047")
+        }
+    })
+}
+
 /// The options that the scripts give a leaf.
-fn leaf(section: &Section, qdisc: &str, kbit: i64, is_egress: bool) -> Result<String, FormatError> {
+fn leaf(of: &Direction<'_>, qdisc: &str, notes: &mut TcSetup) -> Result<String, FormatError> {
+    let Direction { section, kbit, is_egress, .. } = *of;
     let (limit, target, ecn) = match is_egress {
         true => ("elimit", "etarget", "egress_ecn"),
         false => ("ilimit", "itarget", "ingress_ecn"),
     };
-    let codel = matches!(qdisc, "codel" | "fq_codel");
-    if !codel && !matches!(qdisc, "pie" | "fq_pie") {
-        return Ok(String::new());
-    }
-    let mut words = format!("limit {}", section.number(limit, 1001)?);
-    match section.text(target) {
-        "" | "auto" => {
-            // 33 cells of 53 B at the rate, at least 5 ms; the interval is 95 ms longer.
-            const CELLS_US: i64 = 13_992_000;
-            let micros = (CELLS_US / kbit).max(5000);
-            words += &format!(" target {micros}us");
-            if codel {
-                words += &format!(" interval {}us", micros + 95_000);
-            }
+    let mut words = match (qdisc, section.text(limit)) {
+        ("codel" | "fq_codel" | "pie" | "fq_pie" | "sfq" | "pfifo", _) => {
+            format!("limit {}", section.number(limit, 1001)?)
         }
-        "default" => {}
-        text => words += &format!(" target {text}"),
+        (_, "") => String::new(),
+        (_, given) => format!("limit {given}"),
+    };
+    let codel = matches!(qdisc, "codel" | "fq_codel");
+    if matches!(qdisc, "fq_codel" | "sfq") {
+        words += " flows 1024";
+    }
+    if !codel && !matches!(qdisc, "pie" | "fq_pie") {
+        return Ok(words);
+    }
+    let given = section.text(target);
+    if given.is_empty() || given.eq_ignore_ascii_case("auto") {
+        // 33 cells of 53 B at the rate, at least 5 ms; the interval is 95 ms longer.
+        const CELLS_US: i64 = 13_992_000;
+        let micros = (CELLS_US / kbit).max(5000);
+        words += &format!(" target {micros}us");
+        if codel {
+            words += &format!(" interval {}us", micros + 95_000);
+        }
+    } else if !given.eq_ignore_ascii_case("default") {
+        words += &whole_target(section, target, given, notes);
     }
     let wants_ecn = match section.text(ecn) {
         "" => !is_egress,
         text => text.eq_ignore_ascii_case("ECN"),
     };
     words += if wants_ecn { " ecn" } else { " noecn" };
-    if qdisc == "fq_codel" {
-        words += " flows 1024";
-    }
     Ok(words)
+}
+
+/// A target as the scripts read it: leading digits and a unit. Without these they set none.
+fn whole_target(section: &Section, name: &str, given: &str, notes: &mut TcSetup) -> String {
+    const UNITS: [&str; 9] = ["s", "sec", "secs", "ms", "msec", "msecs", "us", "usec", "usecs"];
+    let line = section.find(name).map_or(section.line, |it| it.2);
+    let digits = given.find(|c: char| !c.is_ascii_digit()).unwrap_or(given.len());
+    let letters = given.rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    let (number, unit) = (&given[..digits], &given[letters..]);
+    if number.is_empty() || !UNITS.contains(&unit) {
+        let text =
+            format!("`{name} {given}` has no unit that the scripts accept, and sets nothing");
+        notes.note(TcNoteKind::Ineffective, line, format!("{text}: write {number}ms"));
+        return String::new();
+    }
+    if digits < letters {
+        let text = format!("`{name} {given}`: the scripts read whole numbers, here {number}{unit}");
+        notes.note(TcNoteKind::Unknown, line, text);
+    }
+    format!(" target {number}{unit}")
 }

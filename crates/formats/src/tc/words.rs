@@ -171,6 +171,10 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
     Ok(match form {
         Form::Count => TcValue::Count(units::count(text)?),
         Form::Packets => TcValue::Count(counted(&["pps", "p"])?),
+        Form::SizedPackets => match counted(&["p"]) {
+            Err(_) if !text.ends_with('p') => TcValue::Count(units::size(text)?),
+            found => TcValue::Count(found?),
+        },
         Form::Bytes => TcValue::Bytes(signed(&counted(&["b"])?.to_string())?),
         Form::Size => {
             let size = text.split_once('/').map_or(text, |(size, _)| size);
@@ -178,6 +182,10 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
         }
         Form::Signed => TcValue::Bytes(signed(text.strip_suffix('b').unwrap_or(text))?),
         Form::Time => TcValue::Nanos(units::time(text, 1e3)?),
+        Form::TimeOrPackets => match text.strip_suffix('p').map(units::count) {
+            Some(Ok(packets)) => TcValue::Count(packets),
+            _ => TcValue::Nanos(units::time(text, 1e3)?),
+        },
         Form::Millis => TcValue::Nanos(units::time(text, 1e6)?),
         Form::Seconds if is_strict && units::count(text).is_err() => {
             return Err(format!("tc takes a whole number of seconds here, not `{text}`"));

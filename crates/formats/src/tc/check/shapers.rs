@@ -1,6 +1,7 @@
 //! Findings about rates: units, order, the line below, netem's delay line.
 
-use super::super::line::{ETHERNET_BYTES, ShapedLine, TcShaper, default_class};
+use super::super::classes::default_class;
+use super::super::line::{ETHERNET_BYTES, ShapedLine, TcShaper};
 use super::super::tree::{TcOption, TcQdisc, TcSource};
 use super::super::units::{rate_in_words, show_rate, time_in_words};
 use super::trial::{DUMB, Hop, trial};
@@ -21,6 +22,30 @@ pub(super) fn check(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<
     bursts(line, findings);
     htb(line, findings);
     overhead(line, findings);
+    below_the_packet(line, findings);
+}
+
+/// An overhead of cake that was meant to count from the frame, as that of stab does.
+fn below_the_packet(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let cake = line.queue.as_ref().filter(|it| it.kind == "cake" && it.count("raw") != Some(1));
+    let Some((cake, bytes)) = cake.and_then(|it| Some((it.clone(), it.bytes("overhead")?))) else {
+        return;
+    };
+    if bytes >= 0 {
+        return;
+    }
+    findings.add(TcFinding {
+        code: "overhead-below-packet",
+        severity: TcSeverity::Wrong,
+        line: cake.line,
+        title: "cake counts packets as smaller than they are".to_owned(),
+        reason: "its overhead counts from the IP packet, that of stab from the frame, which has \
+                 14 B more"
+            .to_owned(),
+        evidence: described(&cake),
+        remedy: format!("write `overhead {}`", bytes + ETHERNET_BYTES),
+        trial: None,
+    });
 }
 
 fn share_of(bps: u64) -> u64 {

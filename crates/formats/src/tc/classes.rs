@@ -1,0 +1,161 @@
+//! Classes of htb and hfsc: the leaf that takes what no filter names, and its rate.
+
+use super::line::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
+use super::tree::{TcClass, TcOption, TcParent, TcQdisc, TcSetup, same_number};
+
+/// The leaf of the default class, with its rate and that of its ancestors.
+pub(super) fn default_leaf<'s>(
+    setup: &'s TcSetup,
+    qdisc: &'s TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<&'s TcQdisc> {
+    if setup.classes_of(qdisc).next().is_none() {
+        return without_classes(setup, qdisc, line);
+    }
+    let class = default_class(setup, qdisc)?;
+    line.missing.extend(is_not_default(qdisc, class));
+    let leaves = leaves(setup, qdisc).count();
+    if leaves > 1 {
+        line.missing.push(format!(
+            "{} has {leaves} leaves: that of class {} is taken, where traffic goes by default",
+            qdisc.kind, class.id
+        ));
+        let of_shares = |it: &&TcOption| matches!(it.name, "prio" | "quantum" | "curve");
+        let shares = class.options.iter().filter(of_shares);
+        line.missing.extend(shares.map(|it| lacking(&it.text, it.line)));
+    }
+    shape(setup, qdisc, class, line);
+    let below = setup.children(qdisc).find(|it| match &it.parent {
+        TcParent::Class(id) => is_class(id, &class.id),
+        _ => false,
+    });
+    if below.is_none() {
+        line.queue = Some(pfifo(qdisc));
+    }
+    below
+}
+
+/// A discipline whose classes are not in the text, as `tc qdisc show` does not print them.
+fn without_classes<'s>(
+    setup: &'s TcSetup,
+    qdisc: &'s TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<&'s TcQdisc> {
+    let asked = qdisc.count("default").filter(|it| *it > 0);
+    let named = setup.children(qdisc).find(|it| match &it.parent {
+        TcParent::Class(id) => asked.is_some() && minor(id) == asked,
+        _ => false,
+    });
+    let mut all = setup.children(qdisc);
+    let only = match (all.next(), all.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    };
+    let taken = named.or(only)?;
+    line.missing.push(format!(
+        "the classes of {}, which only `tc class show` prints, and with them its rate",
+        qdisc.kind
+    ));
+    Some(taken)
+}
+
+/// A phrase if packets that no filter names do not take the class.
+fn is_not_default(qdisc: &TcQdisc, class: &TcClass) -> Option<String> {
+    let asked = qdisc.count("default").unwrap_or(0);
+    if minor(&class.id) == Some(asked) {
+        return None;
+    }
+    let fate = match (qdisc.kind.as_str(), asked) {
+        ("hfsc", _) => "the kernel drops packets that no filter names",
+        _ => "the kernel does not shape packets that no filter names",
+    };
+    let why = match asked {
+        0 => "has no default class".to_owned(),
+        _ => format!("has the default class {asked:x}, which is not in the text"),
+    };
+    Some(format!("{} {why}, so {fate}: the only leaf, {}, is taken", qdisc.kind, class.id))
+}
+
+/// Adds the slowest rate of a class and its ancestors, as one shaper.
+fn shape(setup: &TcSetup, qdisc: &TcQdisc, class: &TcClass, line: &mut ShapedLine) {
+    let mut at = Some(class);
+    for _ in 0..DEEPEST {
+        let Some(class) = at else { break };
+        // A class without tokens for its ceiling waits, whatever its burst (Linux 6.1 sch_htb.c,
+        // htb_class_mode).
+        let burst = class.bytes("cburst");
+        if burst.is_none() {
+            let given = class.options.iter().filter(|it| it.name == "burst");
+            line.missing.extend(given.map(|it| {
+                format!(
+                    "`{}` (line {}) without cburst, which tc sets to about a frame: nothing leaves \
+                     faster than the ceiling",
+                    it.text, it.line
+                )
+            }));
+        }
+        let shaper = most(class).map(|bps| TcShaper {
+            kind: qdisc.kind.clone(),
+            bps,
+            burst: burst.and_then(|it| u64::try_from(it).ok()),
+            line: class.line,
+        });
+        if let Some(shaper) = shaper {
+            match line.shapers.last_mut().filter(|it| it.kind == qdisc.kind) {
+                Some(known) if known.bps <= shaper.bps => {}
+                Some(known) => *known = shaper,
+                None => line.shapers.push(shaper),
+            }
+        }
+        of_shaper(&class.options, line);
+        at = match &class.parent {
+            TcParent::Class(id) => setup.classes_of(qdisc).find(|it| is_class(&it.id, id)),
+            _ => None,
+        };
+    }
+}
+
+/// The most that a class may send. The link share of hfsc divides what its ancestors leave, and
+/// limits nothing; a class without one has no more than its real-time curve (tc-hfsc(7)).
+fn most(class: &TcClass) -> Option<u64> {
+    let rate = class.rate("rate");
+    match class.kind.as_str() {
+        "hfsc" if rate.is_some() => class.rate("ceil"),
+        "hfsc" => class.rate("ceil").or(class.rate("real_time")),
+        _ => class.rate("ceil").or(rate),
+    }
+}
+
+fn leaves<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> impl Iterator<Item = &'s TcClass> {
+    setup.classes_of(qdisc).filter(|it| {
+        !setup
+            .classes_of(qdisc)
+            .any(|other| matches!(&other.parent, TcParent::Class(id) if is_class(id, &it.id)))
+    })
+}
+
+/// The class that `default` names, or the only leaf.
+pub(super) fn default_class<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> Option<&'s TcClass> {
+    let asked = qdisc.count("default");
+    let named = setup.classes_of(qdisc).find(|it| asked.is_some() && minor(&it.id) == asked);
+    named.or_else(|| {
+        let mut leaves = leaves(setup, qdisc);
+        let first = leaves.next();
+        if leaves.next().is_none() { first } else { None }
+    })
+}
+
+/// The number of a class after the colon.
+fn minor(id: &str) -> Option<u64> {
+    u64::from_str_radix(id.split(':').nth(1).unwrap_or(""), 16).ok()
+}
+
+/// Whether two identifiers name one class.
+fn is_class(one: &str, two: &str) -> bool {
+    match (one.split_once(':'), two.split_once(':')) {
+        (Some((major, minor)), Some((of, other))) => {
+            same_number(major, of) && same_number(minor, other)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,123 @@
+//! Scripts of the shell around commands: variables, quotation marks, keywords.
+
+/// Words before a command that only run it.
+const RUNNERS: [&str; 8] = ["sudo", "command", "exec", "run", "then", "do", "else", "SILENT=1"];
+
+/// The variables that a script has assigned so far.
+#[derive(Default)]
+pub(super) struct Variables {
+    known: Vec<(String, String)>,
+}
+
+impl Variables {
+    /// Takes an assignment such as `DEV=eth0`; returns whether the command is one.
+    pub(super) fn assign(&mut self, command: &str) -> bool {
+        let text = ["export ", "local ", "readonly ", "declare "]
+            .iter()
+            .find_map(|word| command.strip_prefix(word))
+            .unwrap_or(command)
+            .trim_start();
+        let Some((name, value)) = text.split_once('=') else { return false };
+        let is_name = !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+        let quoted = ['"', '\''].iter().find_map(|mark| {
+            let inside = value.strip_prefix(*mark)?.strip_suffix(*mark)?;
+            (!inside.contains(*mark)).then_some(inside)
+        });
+        let value = quoted.unwrap_or(value);
+        // `SILENT=1 tc qdisc ...` sets a variable of a command.
+        let is_computed = value.starts_with("$(") || value.starts_with('`');
+        let is_one = quoted.is_some() || is_computed || !value.contains(char::is_whitespace);
+        if !is_name || !is_one {
+            return false;
+        }
+        let value = self.replaced(value);
+        self.known.retain(|(known, _)| known != name);
+        // What the shell computes is not known.
+        if !value.contains(['$', '`']) {
+            self.known.push((name.to_owned(), value));
+        }
+        true
+    }
+
+    /// The text with the values of the variables that are known. `$TC` is tc.
+    pub(super) fn replaced(&self, text: &str) -> String {
+        let mut all = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            let (before, after) = (&rest[..at], &rest[at + 1..]);
+            all.push_str(before);
+            let (name, end) = variable(after);
+            let value = self.known.iter().find(|it| it.0 == name).map(|it| it.1.as_str());
+            match value.or((name == "TC").then_some("tc")).filter(|_| !name.is_empty()) {
+                Some(value) => {
+                    all.push_str(value);
+                    rest = &after[end..];
+                }
+                None => {
+                    all.push('$');
+                    rest = after;
+                }
+            }
+        }
+        all + rest
+    }
+}
+
+/// The name after a `$`, and the bytes that it takes.
+fn variable(after: &str) -> (&str, usize) {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if let Some(inside) = after.strip_prefix('{') {
+        let end = inside.find(|c| !is_part(c)).unwrap_or(inside.len());
+        // `${NAME:-default}` is computed by the shell.
+        return match inside[end..].starts_with('}') {
+            true => (&inside[..end], end + 2),
+            false => ("", 0),
+        };
+    }
+    let end = after.find(|c| !is_part(c)).unwrap_or(after.len());
+    (&after[..end], end)
+}
+
+/// A command without the words that only run it, and without quotation marks.
+pub(super) fn plain(command: &str) -> String {
+    let unquoted = command.replace(['"', '\''], " ");
+    let mut words = unquoted.split_whitespace().peekable();
+    while words.peek().is_some_and(|it| RUNNERS.contains(it)) {
+        words.next();
+    }
+    let rest: Vec<&str> = words.collect();
+    match rest.as_slice() {
+        ["ip", "netns", "exec", _, inside @ ..] => inside.join(" "),
+        _ => rest.join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_has_the_value_that_the_script_assigned_last() {
+        let mut variables = Variables::default();
+        assert!(variables.assign("export DEV=eth0"));
+        assert!(variables.assign("OPTS=\"nat dual-srchost\""));
+        assert!(!variables.assign("SILENT=1 tc qdisc del dev eth0 root"));
+        assert_eq!(
+            variables.replaced("$TC dev ${DEV} cake $OPTS"),
+            "tc dev eth0 cake nat dual-srchost"
+        );
+        assert!(variables.assign("DEV=$(uci get network.wan.device)"));
+        assert_eq!(
+            variables.replaced("dev $DEV rate ${UP}kbit ${A:-b}"),
+            "dev $DEV rate ${UP}kbit ${A:-b}"
+        );
+    }
+
+    #[test]
+    fn words_that_run_a_command_are_left_out() {
+        assert_eq!(plain("then sudo tc qdisc show dev \"eth0\""), "tc qdisc show dev eth0");
+        assert_eq!(plain("ip netns exec r1 tc qdisc show"), "tc qdisc show");
+    }
+}

@@ -1,0 +1,164 @@
+//! The texts of OpenWrt's SQM: the file, `uci show sqm`, and the variables on other systems.
+
+use crate::FormatError;
+
+/// A section `config queue`.
+#[derive(Default)]
+pub(super) struct Section {
+    pub(super) line: usize,
+    /// Name, value and line of each.
+    pub(super) options: Vec<(String, String, usize)>,
+}
+
+impl Section {
+    pub(super) fn find(&self, name: &str) -> Option<&(String, String, usize)> {
+        self.options.iter().rev().find(|(known, _, _)| known == name)
+    }
+
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.find(name).map_or("", |(_, value, _)| value)
+    }
+
+    pub(super) fn number(&self, name: &str, default: i64) -> Result<i64, FormatError> {
+        match self.find(name) {
+            Some((_, text, line)) if !text.is_empty() => text.parse().map_err(|_| {
+                FormatError::at(*line, format!("{name}: `{text}` is not a whole number"))
+            }),
+            _ => Ok(default),
+        }
+    }
+
+    pub(super) fn is_on(&self, name: &str, default: bool) -> bool {
+        match self.text(name) {
+            "" => default,
+            text => text != "0",
+        }
+    }
+}
+
+/// The variables of `/etc/sqm/*.iface.conf`, and the options of UCI (sqm-scripts 1.6
+/// platform/openwrt/sqm-uci).
+const VARIABLES: [(&str, &str); 20] = [
+    ("UPLINK", "upload"),
+    ("DOWNLINK", "download"),
+    ("SCRIPT", "script"),
+    ("QDISC", "qdisc"),
+    ("LLAM", "linklayer_adaptation_mechanism"),
+    ("LINKLAYER", "linklayer"),
+    ("OVERHEAD", "overhead"),
+    ("STAB_MTU", "tcMTU"),
+    ("STAB_TSIZE", "tcTSIZE"),
+    ("STAB_MPU", "tcMPU"),
+    ("ILIMIT", "ilimit"),
+    ("ELIMIT", "elimit"),
+    ("ITARGET", "itarget"),
+    ("ETARGET", "etarget"),
+    ("IECN", "ingress_ecn"),
+    ("EECN", "egress_ecn"),
+    ("IQDISC_OPTS", "iqdisc_opts"),
+    ("EQDISC_OPTS", "eqdisc_opts"),
+    ("ZERO_DSCP_INGRESS", "squash_dscp"),
+    ("IGNORE_DSCP_INGRESS", "squash_ingress"),
+];
+
+/// The sections `config queue` of the file, or of `uci show sqm`.
+pub(super) fn sections(text: &str) -> Result<Vec<Section>, FormatError> {
+    let has_entries = text.lines().any(|line| is_entry(line.trim()));
+    if has_entries { of_file(&as_file(text)) } else { of_file(text) }
+}
+
+fn of_file(text: &str) -> Result<Vec<Section>, FormatError> {
+    let mut all: Vec<Section> = Vec::new();
+    let mut is_queue = true;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match word {
+            "" => {}
+            _ if word.starts_with('#') => {}
+            "config" => {
+                is_queue = rest.split_whitespace().next().is_none_or(|it| it.contains("queue"));
+                if is_queue {
+                    all.push(Section { line: number, ..Section::default() });
+                }
+            }
+            // Other files of OpenWrt around that of SQM.
+            "option" | "list" if !is_queue => {}
+            "option" | "list" => {
+                let rest = rest.trim();
+                let Some((name, value)) = rest.split_once(char::is_whitespace) else {
+                    let message = format!("`{word} {rest}` lacks its value: paste all of the line");
+                    return Err(FormatError::at(number, message));
+                };
+                let value = unquoted(value.trim(), number)?;
+                let Some(section) = all.last_mut() else {
+                    let message = "an option stands before the first `config queue`: paste it too";
+                    return Err(FormatError::at(number, message));
+                };
+                section.options.push((name.trim_matches(['\'', '"']).to_owned(), value, number));
+            }
+            // The prompt of a shell.
+            other if other.contains('@') && other.contains(':') => {}
+            other => {
+                let message = format!("`{other}` begins no line of UCI: config, option or list do");
+                return Err(FormatError::at(number, message));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn unquoted(value: &str, line: usize) -> Result<String, FormatError> {
+    for quote in ['\'', '"'] {
+        if let Some(rest) = value.strip_prefix(quote) {
+            let Some((inside, _)) = rest.split_once(quote) else {
+                let message = format!("the quotation {value} does not end: paste all of the line");
+                return Err(FormatError::at(line, message));
+            };
+            return Ok(inside.to_owned());
+        }
+    }
+    Ok(value.split_whitespace().next().unwrap_or("").to_owned())
+}
+
+/// Whether a line is from `uci show sqm`, or a command that sets one of its options.
+pub(super) fn is_entry(line: &str) -> bool {
+    let line = line.strip_prefix("uci set ").unwrap_or(line);
+    line.starts_with("sqm.") && line.contains('=')
+}
+
+/// Lines of `uci show` as those of the file.
+fn as_file(text: &str) -> String {
+    let line = |line: &str| {
+        let entry = line.trim().trim_start_matches(['>', ' ', '#', '$']);
+        if !is_entry(entry) {
+            return line.to_owned();
+        }
+        let entry = entry.strip_prefix("uci set ").unwrap_or(entry);
+        let (name, value) = entry.split_once('=').unwrap_or((entry, ""));
+        match name.split('.').collect::<Vec<_>>().as_slice() {
+            [_, section] => format!("config {value} '{section}'"),
+            [_, _, option] => format!("option {option} {value}"),
+            _ => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The section that the variables of `/etc/sqm/*.iface.conf` make.
+pub(super) fn of_conf(text: &str) -> Result<Section, FormatError> {
+    let set = |name: &str, value: &str| (name.to_owned(), value.to_owned(), 1);
+    let options = vec![set("enabled", "1"), set("interface", "eth0")];
+    let mut section = Section { line: 1, options };
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim().trim_start_matches("export ");
+        let Some((name, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) else {
+            continue;
+        };
+        let value = unquoted(value.trim(), index + 1)?;
+        let known = VARIABLES.iter().find(|it| it.0 == name).map(|it| it.1);
+        section.options.push((known.unwrap_or(name).to_owned(), value, index + 1));
+    }
+    Ok(section)
+}

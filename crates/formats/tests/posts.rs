@@ -1,0 +1,372 @@
+//! Traits of set-ups as they are posted, and of the kernel's own tests of tc: each gives the values
+//! that the kernel would have, or names what is lost.
+
+use sojourn_formats::tc::{TcImport, TcWish, aqm_of_text, lines, read, scenario};
+
+fn imported(text: &str) -> TcImport {
+    let wish =
+        TcWish { name: "t".to_owned(), rate: Some("50mbit".to_owned()), ..TcWish::default() };
+    let setup = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    scenario(&setup, &wish).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Whether the scenario has every part.
+fn expect(cases: &[(&str, &[&str])]) {
+    for (text, parts) in cases {
+        let toml = imported(text).toml;
+        for part in *parts {
+            assert!(toml.contains(part), "`{part}` is not in the import of\n{text}\n{toml}");
+        }
+    }
+}
+
+fn aqm(text: &str) -> String {
+    aqm_of_text(text).unwrap_or_else(|error| panic!("{text}: {error}")).text
+}
+
+/// Linux 6.1 sch_api.c, tc_modify_qdisc; tc-testing 9283, 2342, 3785, 3549.
+#[test]
+fn replace_of_the_same_kind_keeps_what_the_kind_keeps() {
+    expect(&[
+        (
+            "tc qdisc add dev d handle 1: root fq_codel limit 1000 flows 256 drop_batch 100\n\
+             tc qdisc replace dev d handle 1: root fq_codel noecn\n",
+            &["limit=1000p,flows=256,drop_batch=100,ecn=false"],
+        ),
+        (
+            "tc qdisc add dev d root cake overhead 128 mpu 256\n\
+             tc qdisc replace dev d root cake mpu 128\n",
+            &["overhead=128B,mpu=128B"],
+        ),
+        (
+            "tc qdisc add dev d root netem delay 100ms 10ms loss 1% rate 20mbit\n\
+             tc qdisc replace dev d root netem delay 200ms\n",
+            &["rate = \"20mbit\"", "delay = \"200ms\""],
+        ),
+        (
+            "tc qdisc add dev d root handle 1: stab overhead 26 tbf limit 9000 burst 9000 rate \
+             20000\n\
+             tc qdisc replace dev d root handle 1: tbf limit 9000 burst 9000 rate 30000\n",
+            &["framing = \"14B\"", "rate = \"30kbit\""],
+        ),
+    ]);
+    let netem = imported(
+        "tc qdisc add dev d root netem delay 100ms loss 1%\n\
+         tc qdisc replace dev d root netem delay 200ms\n",
+    );
+    assert!(!netem.toml.contains("loss ="), "{}", netem.toml);
+}
+
+#[test]
+fn a_new_handle_or_kind_makes_a_new_discipline() {
+    expect(&[(
+        "tc qdisc add dev d handle 1: root codel target 20ms\n\
+         tc qdisc replace dev d handle 2: root codel limit 50\n",
+        &["queue = \"codel@linux:limit=50p\""],
+    )]);
+}
+
+#[test]
+fn a_deletion_with_another_handle_leaves_the_discipline() {
+    let import =
+        imported("tc qdisc add dev d handle 1: root codel\ntc qdisc del dev d handle 2: root\n");
+    assert!(import.unknown.iter().any(|it| it.contains("line 2") && it.contains("stays")));
+}
+
+#[test]
+fn a_class_may_be_changed_without_its_parent_and_has_an_mtu() {
+    expect(&[(
+        "tc qdisc add dev d root handle 1: htb default 1\n\
+         tc class add dev d parent 1: classid 1:1 htb rate 20Kbit mtu 2048\n\
+         tc class change dev d classid 1:1 htb rate 40kbit\n",
+        &["rate = \"40kbit\""],
+    )]);
+}
+
+#[test]
+fn a_script_with_variables_quotes_and_keywords_is_read() {
+    expect(&[(
+        "#!/bin/sh\nexport IF=eth0\nUP=9000\nOPTS=\"besteffort dual-srchost nat\"\n\
+         if true; then\n  $TC qdisc replace dev \"$IF\" root cake bandwidth ${UP}kbit $OPTS\nfi\n",
+        &["bandwidth=9mbit", "isolation=src"],
+    )]);
+}
+
+/// Linux 6.1 sch_cake.c, cake_calc_overhead: the header is left out only with an overhead.
+#[test]
+fn cells_of_cake_without_an_overhead_count_from_the_frame() {
+    expect(&[
+        ("tc qdisc add dev eth0 root cake besteffort atm", &["framing = \"14B\"", "cells=atm"]),
+        (
+            "qdisc cake 1: dev eth0 root bandwidth 9Mbit besteffort triple-isolate nonat nowash \
+             no-ack-filter split-gso rtt 100ms raw ptm overhead 0 memlimit 10000b \n",
+            &["framing = \"14B\"", "cells=ptm,limit=10000B"],
+        ),
+        ("tc qdisc add dev eth0 root cake raw overhead 10", &["framing = \"14B\"", "overhead=10B"]),
+        ("tc qdisc add dev eth0 root cake overhead 0", &["framing = \"0B\"", "overhead=0B"]),
+        ("tc qdisc add dev eth0 root cake overhead -4", &["framing = \"0B\"", "overhead=-4B"]),
+    ]);
+    assert_eq!(aqm("cake besteffort raw"), "cake");
+}
+
+/// iproute2 6.1 tc/q_sfb.c: what is sent, as captured from tc.
+#[test]
+fn tc_derives_one_bound_of_sfb_from_the_other() {
+    for (text, right) in [
+        ("sfb max 100", "bin_target=80,bin_max=100"),
+        ("sfb target 100", "bin_max=125,bin_target=100"),
+        ("sfb max 4", "bin_target=3,bin_max=4"),
+    ] {
+        assert!(aqm(text).ends_with(right), "{text}: {}", aqm(text));
+    }
+}
+
+/// tc-testing 2130 and 90c1: the kernel shows one 256th less than tc sends.
+#[test]
+fn the_round_trips_of_dualpi2_set_target_and_gains() {
+    for (text, right) in [
+        ("dualpi2 typical_rtt 20ms max_rtt 200ms", "target=20ms,tupdate=20ms,alpha=0.046875hz"),
+        ("dualpi2 max_rtt 300ms", "target=50ms,tupdate=50ms,alpha=0.0546875hz,beta=1hz"),
+    ] {
+        let found = aqm_of_text(text).unwrap();
+        assert!(found.text.contains(right) && found.missing.is_empty(), "{text}: {found:?}");
+    }
+    let step = aqm_of_text("dualpi2 step_thresh 3p").unwrap();
+    assert!(step.missing[0].contains("step_thresh 3p"), "{step:?}");
+}
+
+#[test]
+fn sfq_with_red_is_sfq_red() {
+    let sent = "sfq redflowlimit 100000 min 8000 max 60000 probability 0.20 ecn headdrop";
+    let right = "sfq_red:red_flow_limit=100000B,min_th=8000B,max_th=60000B,max_p=0.2,ecn=true,\
+                 headdrop=true";
+    assert_eq!(aqm(sent), right);
+    let shown = aqm_of_text("sfq limit 127p depth 127 divisor 1024 ewma 6 min 8000b max 60000b");
+    let shown = shown.unwrap();
+    assert!(shown.text.starts_with("sfq_red:") && shown.missing[0].contains("ewma 6"));
+}
+
+#[test]
+fn what_tc_refuses_for_another_option_is_refused() {
+    for (options, word) in [
+        ("sfq ecn", "without `redflowlimit`"),
+        ("tbf rate 1mbit burst 9k latency 2ms limit 9k", "`limit` with `latency`"),
+        ("netem gap 5", "without `reorder`"),
+        ("netem reorder 25%", "without `delay`"),
+        ("netem ecn", "without `loss`"),
+    ] {
+        let setup = read(&format!("tc qdisc add dev eth0 root {options}")).unwrap();
+        let error = scenario(&setup, &TcWish::default()).unwrap_err().to_string();
+        assert!(error.starts_with("line 1") && error.contains(word), "{options}: {error}");
+    }
+    let wish = TcWish { rate: Some("9mbit".to_owned()), ..TcWish::default() };
+    let mq = scenario(&read("tc qdisc add dev eth0 root mq").unwrap(), &wish).unwrap_err();
+    assert!(mq.to_string().contains("paste what `tc qdisc show` prints"), "{mq}");
+    expect(&[
+        ("tc qdisc add dev eth0 root pfifo limit 1k", &["limit=1024p"]),
+        ("tc qdisc add dev eth0 root netem limit 10k", &["limit=10240p"]),
+    ]);
+}
+
+/// `tc -d` prints a size table of Ethernet without `tsize`.
+#[test]
+fn a_size_table_is_read_from_text_and_json() {
+    expect(&[
+        (
+            "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x10 direct_packets_stat 4 ver \
+             3.17 direct_qlen 1000\n linklayer ethernet overhead 30 \n\
+             class htb 1:10 root leaf 110: prio 0 quantum 1514 rate 9Mbit ceil 9Mbit linklayer \
+             ethernet burst 1600b/1 mpu 0b cburst 1600b/1 mpu 0b level 0 \n",
+            &["framing = \"44B\""],
+        ),
+        (
+            "qdisc tbf 1: dev eth0 root refcnt 2 rate 1Mbit burst 5Kb/1 mpu 0b lat 50ms linklayer \
+             ethernet \n linklayer ethernet overhead 20 \n",
+            &["framing = \"34B\""],
+        ),
+        (
+            r#"[{"kind":"tbf","handle":"1:","dev":"eth0","root":true,"refcnt":2,"options":
+            {"rate":125000,"burst":"5Kb/1","mpu":0,"lat":50000,"linklayer":"ethernet"},
+            "stab":{"linklayer":"ethernet","overhead":-4}}]"#,
+            &["framing = \"10B\""],
+        ),
+    ]);
+}
+
+#[test]
+fn what_tc_prints_twice_is_one_discipline() {
+    let text = "tc -d qdisc\n\
+                qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x10 ver 3.17 direct_qlen 3\n \
+                linklayer atm overhead -4 mtu 2047 tsize 512 \n\
+                qdisc fq_codel 110: dev eth0 parent 1:10 limit 1001p flows 1024 quantum 1526 \
+                target 17.7ms interval 112.7ms memory_limit 32Mb \n\
+                tc -s qdisc\n\
+                qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x10 direct_qlen 3\n \
+                Sent 11639966 bytes 9027 pkt (dropped 1414, overlimits 17052 requeues 0) \n \
+                backlog 8003b 6p requeues 0\n\
+                qdisc fq_codel 110: dev eth0 parent 1:10 limit 1001p flows 1024 quantum 1526 \
+                target 17.7ms interval 112.7ms memory_limit 32Mb \n \
+                Sent 11632016 bytes 9021 pkt (dropped 1414, overlimits 0 requeues 0) \n \
+                backlog 8003b 6p requeues 0\n";
+    let setup = read(text).unwrap();
+    assert_eq!(setup.qdiscs.len(), 2);
+    assert_eq!(setup.qdiscs[1].counters.dropped, Some(1414));
+    let import = imported(text);
+    assert!(import.toml.contains("framing = \"10B\""), "{}", import.toml);
+    assert!(import.unknown.iter().any(|it| it.contains("only `tc class show` prints")));
+}
+
+#[test]
+fn a_post_around_the_output_does_no_harm() {
+    expect(&[(
+        "My tc -s qdisc output is this, with config from /etc/config/sqm:\n\
+         config queue 'eth0'\n\toption upload '900'\n\
+         ==== Queues ====\n\
+         qdisc cake 8021: root refcnt 2 bandwidth 831Kbit besteffort dual-srchost nonat nowash \
+         ack-filter split-gso rtt 100.0ms atm overhead 10 \n Sent 381 bytes 77 pkt (dropped 0, \
+         overlimits 1 requeues 12) \n backlog 10156b 7p requeues 12\n",
+        &["bandwidth=831kbit", "isolation=src,ack_filter=on,overhead=10B,cells=atm"],
+    )]);
+}
+
+#[test]
+fn the_link_share_of_hfsc_limits_nothing() {
+    expect(&[(
+        "tc qdisc add dev eth0 root handle 1: hfsc default 12\n\
+         tc class add dev eth0 parent 1: classid 1:1 hfsc ls m2 20mbit ul m2 20mbit\n\
+         tc class add dev eth0 parent 1:1 classid 1:12 hfsc ls m2 5mbit\n\
+         tc qdisc add dev eth0 parent 1:12 fq_codel\n",
+        &["rate = \"20mbit\"", "queue = \"fq_codel@linux\""],
+    )]);
+    expect(&[(
+        "tc qdisc add dev eth0 root handle 1: hfsc default 1\n\
+         tc class add dev eth0 parent 1: classid 1:1 hfsc rt m2 3mbit\n",
+        &["rate = \"3mbit\""],
+    )]);
+}
+
+#[test]
+fn a_curve_of_hfsc_and_the_mark_of_cake_are_not_lost() {
+    let import = imported(
+        "tc qdisc add dev eth0 root handle 1: hfsc default 2\n\
+         tc class add dev eth0 parent 1: classid 1:1 hfsc ls m2 9mbit ul m2 9mbit\n\
+         tc class add dev eth0 parent 1:1 classid 1:2 hfsc ls m1 1mbit d 25ms m2 4mbit\n\
+         tc class add dev eth0 parent 1:1 classid 1:3 hfsc ls m2 4mbit\n",
+    );
+    assert!(import.unknown.iter().any(|it| it.contains("`d 25ms`")), "{:?}", import.unknown);
+    let cake = r#"[{"kind":"cake","handle":"1:","dev":"eth0","root":true,"options":{"bandwidth":
+        2250000,"diffserv":"besteffort","raw":true,"overhead":0,"fwmark":"0"}}]"#;
+    let unknown = imported(cake).unknown;
+    assert!(!unknown.iter().any(|it| it.contains("not known") || it.contains("mark")));
+    let qosmate = "config settings 'settings'\n\toption ROOT_QDISC 'hfsc'\n";
+    assert!(read(qosmate).unwrap_err().to_string().contains("qosmate"));
+}
+
+#[test]
+fn a_tree_says_which_leaf_is_taken_and_what_is_lost() {
+    let import = imported(
+        "tc qdisc add dev eth0 root handle 1: htb default 30\n\
+         tc class add dev eth0 parent 1: classid 1:1 htb rate 6mbit burst 15k\n\
+         tc class add dev eth0 parent 1:1 classid 1:10 htb rate 5mbit burst 15k\n\
+         tc class add dev eth0 parent 1:1 classid 1:30 htb rate 1mbit ceil 6mbit prio 3 quantum \
+         1514\n\
+         tc qdisc add dev eth0 parent 1:10 handle 10: sfq perturb 10\n\
+         tc qdisc add dev eth0 parent 1:30 handle 30: sfq perturb 10\n\
+         tc filter add dev eth0 protocol ip parent 1:0 prio 1 u32 match ip dport 22 0xffff flowid \
+         1:10\n",
+    );
+    for part in ["2 leaves", "`prio 3`", "`quantum 1514`", "without cburst", "filters are not"] {
+        assert!(import.unknown.iter().any(|it| it.contains(part)), "{part}: {:?}", import.unknown);
+    }
+    let alone = imported(
+        "tc qdisc add dev eth0 root handle 1: htb\n\
+         tc class add dev eth0 parent 1: classid 1:1 htb rate 20kbit mpu 64\n",
+    );
+    for part in ["no default class", "64 B (mpu)"] {
+        assert!(alone.unknown.iter().any(|it| it.contains(part)), "{part}: {:?}", alone.unknown);
+    }
+    let prio = imported("tc qdisc add dev eth0 root prio");
+    assert!(prio.unknown.iter().any(|it| it.contains("bands of prio")), "{:?}", prio.unknown);
+    let peak = "tc qdisc add dev eth0 root tbf limit 9000 burst 9000 rate 20000 mtu 1510 peakrate \
+                30000";
+    assert!(imported(peak).unknown.iter().any(|it| it.contains("`peakrate 30000`")));
+}
+
+#[test]
+fn a_burst_of_several_frames_is_a_token_bucket() {
+    expect(&[
+        (
+            "tc qdisc add dev eth0 root tbf rate 8mbit burst 10kb latency 50ms",
+            &["kind = \"bucket\"", "burst = \"10240B\", line = \"50mbit\", overdraft = false"],
+        ),
+        (
+            "tc qdisc add dev eth0 root handle 1: htb default 1\n\
+             tc class add dev eth0 parent 1: classid 1:1 htb rate 8mbit burst 9k cburst 9k\n",
+            &["burst = \"9216B\", line = \"50mbit\", overdraft = true"],
+        ),
+        (
+            "tc qdisc add dev eth0 root tbf rate 8mbit burst 1540 latency 50ms",
+            &["rate = \"8mbit\""],
+        ),
+    ]);
+}
+
+#[test]
+fn cake_mq_is_read_as_one_cake_and_says_so() {
+    let import = imported("tc qdisc add dev eth0 root cake_mq bandwidth 1gbit besteffort");
+    assert!(import.toml.contains("queue = \"cake:bandwidth=1gbit\""), "{}", import.toml);
+    assert!(import.unknown.iter().any(|it| it.contains("busy transmit queues")));
+}
+
+/// sqm-scripts 1.6 src/functions.sh, simple.qos.
+#[test]
+fn sqm_is_read_from_uci_and_from_variables() {
+    let shown = "sqm.eth1=queue\nsqm.eth1.enabled='1'\nsqm.eth1.interface='eth1'\n\
+                 sqm.eth1.download='0'\nsqm.eth1.upload='10000'\nsqm.eth1.qdisc='fq_codel'\n\
+                 sqm.eth1.script='simple.qos'\nsqm.eth1.linklayer='ethernet'\n\
+                 sqm.eth1.overhead='44'\n";
+    expect(&[
+        (shown, &["rate = \"9984kbit\"", "framing = \"58B\"", "quantum=300B"]),
+        (
+            "UPLINK=10000\nDOWNLINK=0\nSCRIPT=piece_of_cake.qos\nLINKLAYER=atm\nOVERHEAD=44\n",
+            &["bandwidth=10mbit", "overhead=44B,cells=atm"],
+        ),
+        (
+            &shown.replace("simple.qos", "piece_of_cake.qos"),
+            &["bandwidth=10mbit", "overhead=44B", "framing = \"0B\""],
+        ),
+        (
+            &(shown.replace("simple.qos", "piece_of_cake.qos")
+                + "sqm.eth1.linklayer_adaptation_mechanism='tc_stab'\n"),
+            &["bandwidth=10mbit", "framing = \"58B\""],
+        ),
+    ]);
+    let target = shown.to_owned() + "sqm.eth1.etarget='20'\n";
+    let import = imported(&target);
+    assert!(!import.toml.contains("target="), "{}", import.toml);
+    assert!(import.unknown.iter().any(|it| it.contains("has no unit")), "{:?}", import.unknown);
+}
+
+#[test]
+fn a_whole_line_may_follow_the_prefix_of_an_aqm() {
+    assert_eq!(
+        aqm("qdisc codel 8001: dev eth0 root refcnt 2 limit 1000p target 5ms interval 100ms ecn"),
+        "codel@linux:limit=1000p,target=5ms,interval=100ms,ecn=true"
+    );
+    assert_eq!(aqm("tc qdisc add dev eth0 root pie target 20ms"), "pie@linux:target=20ms");
+}
+
+#[test]
+fn every_device_of_a_post_has_a_line() {
+    let text = "qdisc noqueue 0: dev lo root refcnt 2 \nqdisc mq 0: dev eth0 root \n\
+                qdisc fq_codel 0: dev eth0 parent :2 limit 10240p flows 1024 quantum 1514 target \
+                5ms interval 100ms memory_limit 4Mb ecn drop_batch 64 \n\
+                qdisc fq_codel 0: dev eth0 parent :1 limit 10240p flows 1024 quantum 1514 target \
+                5ms interval 100ms memory_limit 4Mb ecn drop_batch 64 \n";
+    let setup = read(text).unwrap();
+    let all = lines(&setup);
+    assert_eq!(
+        all.iter().map(|it| it.chain.join(">")).collect::<Vec<_>>(),
+        ["noqueue", "mq>fq_codel"]
+    );
+}
