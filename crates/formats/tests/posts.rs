@@ -341,6 +341,9 @@ fn sqm_is_read_from_uci_and_from_variables() {
             &["bandwidth=10mbit", "framing = \"58B\""],
         ),
     ]);
+    let of_cake = shown.to_owned() + "sqm.eth1.eqdisc_opts='nat dual-srchost'\n";
+    let refused = read(&of_cake).unwrap_err();
+    assert!(refused.place == "line 10" && refused.message.contains("no option `nat`"), "{refused}");
     let target = shown.to_owned() + "sqm.eth1.etarget='20'\n";
     let import = imported(&target);
     assert!(!import.toml.contains("target="), "{}", import.toml);

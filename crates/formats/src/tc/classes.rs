@@ -1,6 +1,6 @@
 //! Classes of htb and hfsc: the leaf that takes what no filter names, and its rate.
 
-use super::line::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
+use super::shaped::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
 use super::tree::{TcClass, TcOption, TcParent, TcQdisc, TcSetup, same_number};
 
 /// The leaf of the default class, with its rate and that of its ancestors.

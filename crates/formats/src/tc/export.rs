@@ -3,8 +3,8 @@
 use sojourn_aqm::{Limit, QdiscSpec, registry, units};
 
 use super::export_cake;
-use super::line::ETHERNET_BYTES;
 use super::options::{self, Form, KindTable, OptionWord, Ours};
+use super::shaped::ETHERNET_BYTES;
 use super::units::show_rate;
 use crate::FormatError;
 
@@ -97,7 +97,7 @@ fn of_spec(
     let mut warnings = Vec::new();
     let (base, settings) = in_linux(spec, &mut warnings)?;
     let words = match table.kind {
-        "cake" => export_cake::words(&settings, link)?,
+        "cake" => export_cake::words(&settings, link.framing_bytes)?,
         _ => {
             let mut words = by_table(table, spec, &base, &settings, is_complete)?;
             if spec.kind() == "sfq_red" && !words.iter().any(|it| it == "redflowlimit") {
@@ -144,8 +144,7 @@ fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
     })
 }
 
-/// Names and values of parameters.
-pub(super) type Settings = Vec<(&'static str, String)>;
+type Settings = Vec<(&'static str, String)>;
 
 /// The kernel's defaults, overridden by the settings of an AQM.
 fn in_linux(spec: &QdiscSpec, warnings: &mut Vec<String>) -> Result<(Settings, Settings), String> {

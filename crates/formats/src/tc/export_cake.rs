@@ -3,12 +3,14 @@
 use sojourn_aqm::qdiscs::cake::CakeParams;
 use sojourn_aqm::{Limit, units};
 
-use super::export::{Settings, TcLink};
-use super::line::ETHERNET_BYTES;
+use super::shaped::ETHERNET_BYTES;
 use super::units::show_time;
 
 /// Cake, whose target follows from `rtt`.
-pub(super) fn words(settings: &Settings, link: &TcLink) -> Result<Vec<String>, String> {
+pub(super) fn words(
+    settings: &[(&'static str, String)],
+    framing_bytes: u64,
+) -> Result<Vec<String>, String> {
     let of = |name: &str| {
         settings.iter().find(|it| it.0 == name).map(|it| it.1.as_str()).unwrap_or("off")
     };
@@ -50,8 +52,8 @@ pub(super) fn words(settings: &Settings, link: &TcLink) -> Result<Vec<String>, S
     }
     words.extend(["rtt".to_owned(), show_time(interval.as_nanos())]);
     let own = units::signed_bytes(of("overhead"))?;
-    let is_raw = own == 0 && link.framing_bytes == ETHERNET_BYTES as u64;
-    let bytes = i64::try_from(link.framing_bytes).unwrap_or(i64::MAX).saturating_add(own);
+    let is_raw = own == 0 && framing_bytes == ETHERNET_BYTES as u64;
+    let bytes = i64::try_from(framing_bytes).unwrap_or(i64::MAX).saturating_add(own);
     match bytes {
         _ if is_raw => words.push("raw".to_owned()),
         -64..=256 => words.extend(["overhead".to_owned(), bytes.to_string()]),

@@ -18,6 +18,7 @@ mod line;
 mod netem;
 mod options;
 mod scenario;
+mod shaped;
 mod shell;
 mod shown;
 mod sqm;
@@ -31,8 +32,9 @@ mod words;
 pub use aqm::{AqmOfTc, aqm_of_text, looks_like_tc};
 pub use check::{TcCircumstances, TcFinding, TcSeverity, TcTrial, check};
 pub use export::{TcBucket, TcLink, TcWords, commands_of, words_of};
-pub use line::{ShapedLine, TcShaper, lines};
+pub use line::lines;
 pub use scenario::{TcImport, TcWish, scenario};
+pub use shaped::{ShapedLine, TcShaper};
 pub use sqm::uci_of;
 pub use tree::*;
 

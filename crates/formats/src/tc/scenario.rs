@@ -1,7 +1,8 @@
 //! The scenario of a set-up: its line, its queue, and a household's traffic.
 
-use super::line::{ETHERNET_BYTES, ShapedLine, lines};
+use super::line::lines;
 use super::netem;
+use super::shaped::{ETHERNET_BYTES, ShapedLine};
 use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;

@@ -1,7 +1,7 @@
 //! Links of ours as a section of OpenWrt's SQM.
 
 use super::export::{TcLink, TcWords, words_with};
-use super::line::ETHERNET_BYTES;
+use super::shaped::ETHERNET_BYTES;
 use crate::FormatError;
 
 /// A section of `/etc/config/sqm` for one device (sqm-scripts 1.6).

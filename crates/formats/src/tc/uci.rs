@@ -79,9 +79,8 @@ fn of_sections(sections: &[Section]) -> Result<TcSetup, FormatError> {
         return Err(FormatError::whole(message));
     }
     let mut setup = commands::read(&script).map_err(|error| {
-        let place = sections.first().map_or(String::new(), |it| format!("line {}", it.line));
         let message = format!("the options give a command that tc refuses: {}", error.message);
-        FormatError { place, message }
+        FormatError::at(line_of(sections, &error.message), message)
     })?;
     setup.source = TcSource::Uci;
     // The section's options follow the script's own and override them, which is not a
@@ -93,6 +92,15 @@ fn of_sections(sections: &[Section]) -> Result<TcSetup, FormatError> {
     }
     setup.notes.splice(0..0, notes.notes);
     Ok(setup)
+}
+
+/// The line of the options that hold the word that an error quotes, else of the first section.
+fn line_of(sections: &[Section], message: &str) -> usize {
+    let quoted = message.split('`').nth(1).unwrap_or("");
+    let options = sections.iter().flat_map(|it| &it.options);
+    let mut of_user = options.filter(|it| it.0.ends_with("qdisc_opts"));
+    let found = of_user.find(|it| it.1.split_whitespace().any(|word| word == quoted));
+    found.map(|it| it.2).or(sections.first().map(|it| it.line)).unwrap_or(1)
 }
 
 /// The commands of one section (sqm-scripts 1.6 functions.sh and *.qos).
@@ -194,8 +202,8 @@ fn direction(
     };
     let quantum = if matches!(qdisc, "fq_codel" | "fq_pie") { quantum } else { "" };
     Ok(format!(
-        "{root} htb default {default}\n{classes}tc qdisc add dev {device} parent 1:{default} handle \
-         110: {qdisc} {leaf} {quantum} {options}\n"
+        "{root} htb default {default}\n{classes}tc qdisc add dev {device} parent 1:{default} \
+         handle 110: {qdisc} {leaf} {quantum} {options}\n"
     ))
 }
 

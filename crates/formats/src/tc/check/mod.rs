@@ -5,7 +5,8 @@ mod queues;
 mod shapers;
 mod trial;
 
-use super::line::{ShapedLine, lines};
+use super::line::lines;
+use super::shaped::ShapedLine;
 use super::tree::{TcNoteKind, TcSetup};
 
 pub use trial::TcTrial;

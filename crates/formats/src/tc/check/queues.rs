@@ -1,6 +1,6 @@
 //! Findings about the discipline that holds the queue.
 
-use super::super::line::ShapedLine;
+use super::super::shaped::ShapedLine;
 use super::super::tree::TcQdisc;
 use super::super::units::{rate_in_words, time_in_words};
 use super::trial::{Hop, trial, with_ecn};

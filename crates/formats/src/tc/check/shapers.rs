@@ -1,7 +1,7 @@
 //! Findings about rates: units, order, the line below, netem's delay line.
 
 use super::super::classes::default_class;
-use super::super::line::{ETHERNET_BYTES, ShapedLine, TcShaper};
+use super::super::shaped::{ETHERNET_BYTES, ShapedLine, TcShaper};
 use super::super::tree::{TcOption, TcQdisc, TcSource};
 use super::super::units::{rate_in_words, show_rate, time_in_words};
 use super::trial::{DUMB, Hop, trial};

@@ -1,0 +1,89 @@
+//! The shaper and the queue that a device's disciplines come to.
+
+use super::aqm::AqmOfTc;
+use super::tree::{TcOption, TcOverhead, TcQdisc, TcValue};
+use crate::FormatError;
+
+/// The Ethernet header, which is in the kernel's packet length but not in an IP packet.
+pub(super) const ETHERNET_BYTES: i64 = 14;
+/// Limit of nested disciplines, more than any device has.
+pub(super) const DEEPEST: usize = 16;
+
+/// A shaper above the queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcShaper {
+    /// Such as `htb`.
+    pub kind: String,
+    /// bit/s.
+    pub bps: u64,
+    /// Burst in bytes, if known.
+    pub burst: Option<u64>,
+    /// The line of the text.
+    pub line: usize,
+}
+
+/// The line of a device.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ShapedLine {
+    /// The device; empty if the text names none.
+    pub device: String,
+    /// The shapers, from the device towards the queue.
+    pub shapers: Vec<TcShaper>,
+    /// The shaper's overhead per packet, if the text has it.
+    pub overhead: Option<TcOverhead>,
+    /// The discipline that holds the queue.
+    pub queue: Option<TcQdisc>,
+    /// The discipline as our AQM.
+    pub aqm: Option<AqmOfTc>,
+    /// Why it has no counterpart, if so.
+    pub refused: Option<FormatError>,
+    /// netem, if there is one.
+    pub netem: Option<TcQdisc>,
+    /// Disciplines from the root to the queue.
+    pub chain: Vec<String>,
+    /// What could not be represented.
+    pub missing: Vec<String>,
+}
+
+impl ShapedLine {
+    /// The rate of the slowest shaper.
+    pub fn bps(&self) -> Option<u64> {
+        let netem = self.netem.as_ref().and_then(|it| it.rate("rate"));
+        self.shapers.iter().map(|it| it.bps).chain(netem).min()
+    }
+
+    /// Bytes that the kernel counts in addition to the IP packet.
+    pub fn header_bytes(&self) -> i64 {
+        const WITHOUT: [&str; 5] = ["ppp", "tun", "wg", "pppoe", "wwan"];
+        let is_without = WITHOUT.iter().any(|it| self.device.starts_with(it));
+        if is_without { 0 } else { ETHERNET_BYTES }
+    }
+}
+
+/// A phrase for an option without a counterpart.
+pub(super) fn lacking(text: &str, line: usize) -> String {
+    format!("`{text}` (line {line}) has no counterpart here")
+}
+
+/// The queue of a class without a discipline (Linux 6.1 sch_htb.c, htb_change_class).
+pub(super) fn pfifo(owner: &TcQdisc) -> TcQdisc {
+    TcQdisc { kind: "pfifo".to_owned(), options: Vec::new(), stab: None, ..owner.clone() }
+}
+
+/// The overhead from a shaper's own options.
+pub(super) fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
+    let find = |name: &str| options.iter().rev().find(|it| it.name == name);
+    let bytes = |name: &str| match find(name).map(|it| &it.value) {
+        Some(TcValue::Bytes(bytes)) => Some(*bytes),
+        _ => None,
+    };
+    let cells = match find("linklayer").map(|it| &it.value) {
+        Some(TcValue::Text(text)) if text == "atm" || text == "adsl" => "atm",
+        _ => "ethernet",
+    };
+    let mpu = bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);
+    if line.overhead.is_none() && (bytes("overhead").is_some() || cells == "atm" || mpu > 0) {
+        let (bytes, cells) = (bytes("overhead").unwrap_or(0), cells.to_owned());
+        line.overhead = Some(TcOverhead { bytes, mpu, cells, from_ip: false });
+    }
+}
