@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +41,34 @@ app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 # Wireshark's view of losses and retransmissions; anything else is an error of the headers.
 OF_LOSS = ("retransmission", "out-of-order", "Duplicate ACK", "Previous segment")
 
+FIN = "Connection finish (FIN),This frame initiates the connection closing"
+
+# Marks and accurate feedback, transfers that end, and losses of both.
+CLOSING = """
+name = "closing"
+duration = "4s"
+
+[links.cell]
+rate = "8mbit"
+delay = "10ms"
+queue = "codel:ecn=true"
+loss = { kind = "bernoulli", rate = 0.01 }
+
+[[flows]]
+name = "scalable"
+path = ["cell"]
+rtt = "40ms"
+cc = "prague"
+app = { kind = "bulk" }
+
+[[flows]]
+name = "short"
+count = 8
+path = ["cell"]
+rtt = "40ms"
+app = { kind = "transfers", every = "200ms", sizes = ["9kB", "90kB"] }
+"""
+
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
@@ -65,16 +95,22 @@ def test_a_capture_is_of_the_run(scenario: Path, tmp_path: Path) -> None:
         assert path.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.parametrize("text", [SCENARIO, CLOSING])
 def test_wireshark_finds_nothing_but_loss_and_its_repair(
-    scenario: Path, tmp_path: Path, tshark: str
+    text: str, scenario: Path, tmp_path: Path, tshark: str
 ) -> None:
+    scenario.write_text(text)
     for path in sojourn.capture(scenario, tmp_path / "out").files:
         checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
         shown = ["-Y", "_ws.expert.severity>=4194304", "-T", "fields", "-e", "_ws.expert.message"]
         ran = subprocess.run(
             [tshark, "-r", str(path), *checks, *shown], capture_output=True, text=True, check=True
         )
-        found = [line for line in ran.stdout.splitlines() if "dropped by codel" not in line]
+        found = [
+            line
+            for line in ran.stdout.splitlines()
+            if "dropped by codel" not in line and line != FIN
+        ]
         assert not [line for line in found if not any(word in line for word in OF_LOSS)], path
 
 
@@ -102,3 +138,41 @@ def test_captures_are_refused_where_they_cannot_be_made(
         sojourn.capture(scenario, tmp_path / "x", file_format="txt")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="the packets of a capture take"):
         sojourn.capture(scenario, tmp_path / "x", memory="10kB")
+
+
+def test_qlog_tells_of_every_transmission_once(scenario: Path, tmp_path: Path) -> None:
+    scenario.write_text(CLOSING)
+    folder = tmp_path / "logs"
+    assert cli.main(["run", str(scenario), "--qlog", str(folder)]) == 0
+    result = sojourn.run(scenario, store=None)
+    made = sojourn.capture(scenario, folder, file_format="qlog")
+    assert made.digest == result.manifest["digest"]
+    log = json.loads((folder / "scalable.qlog").read_text())
+    assert log["qlog_version"] == "0.3"
+    (trace,) = log["traces"]
+    events: dict[str, list[Any]] = {}
+    for event in trace["events"]:
+        events.setdefault(event["name"], []).append(event["data"])
+    sent = [data["header"]["packet_number"] for data in events["transport:packet_sent"]]
+    assert sent == list(range(len(sent)))
+    lost = [data["header"]["packet_number"] for data in events["recovery:packet_lost"]]
+    acked = [
+        number
+        for data in events["transport:packet_received"]
+        for frame in data["frames"]
+        for first, last in frame["acked_ranges"]
+        for number in range(first, last + 1)
+    ]
+    assert len(set(acked)) == len(acked) and len(set(lost)) == len(lost) > 0
+    assert not set(acked) & set(lost) and set(acked) | set(lost) < set(sent)
+    assert any(data["congestion_window"] > 20_000 for data in events["recovery:metrics_updated"])
+    times = [event["time"] for event in trace["events"]]
+    assert times == sorted(times)
+    assert len(made.files) == 9
+
+
+def test_qlog_needs_a_tcp_flow(scenario: Path, tmp_path: Path) -> None:
+    text = SCENARIO.split("[[flows]]")
+    scenario.write_text(text[0] + "[[flows]]" + text[2])
+    with pytest.raises(InputError, match="no TCP flow"):
+        sojourn.capture(scenario, tmp_path / "logs", file_format="qlog")

@@ -525,10 +525,10 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
     """
 
 def capture(
-    scenario: Scenario, folder: str, pcapng: bool = True, cancel: Cancel | None = None
+    scenario: Scenario, folder: str, file_format: str = "pcapng", cancel: Cancel | None = None
 ) -> tuple[list[str], str]:
     """Simulate a scenario, and write captures of both ends of its flows and of both sides of each
-    queue into a folder, as pcapng or pcap.
+    queue into a folder, as pcapng or pcap, or a log of the sender of each TCP flow, as qlog.
 
     Returns:
         The files, and the digest of the run.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sojourn_aqm::Ecn;
 use sojourn_scenario::Resolved;
 use sojourn_sim::capture::{Point, Sighting};
-use sojourn_sim::packet::{Packet, PacketKind};
+use sojourn_sim::packet::{Packet, PacketKind, SACK_BLOCKS};
 
 /// The first port of senders.
 const FIRST_PORT: u32 = 10_000;
@@ -39,6 +39,22 @@ pub(crate) struct Conversation {
     pub(crate) syn_ack_ecn: u8,
     /// Where each segment begins, and where the last one ends.
     starts: Vec<u32>,
+    /// The highest acknowledgement that reached the sender, in segments.
+    acknowledged: u32,
+    /// The segment that carries FIN.
+    last: Option<u32>,
+    /// Payload that the receiver got with ECT(1) and with ECT(0).
+    received: [u32; 2],
+    /// The same at each acknowledgement with the option of accurate feedback.
+    reported: BTreeMap<Report, [u32; 2]>,
+}
+
+/// What tells acknowledgements of a connection from each other.
+type Report = (u32, u32, u32, [(u32, u32); SACK_BLOCKS]);
+
+fn report(packet: &Packet) -> Option<Report> {
+    let ce_bytes = packet.ce_bytes?.get();
+    Some((packet.seq, packet.stamp, ce_bytes, packet.sack.map(|block| (block.start, block.end))))
 }
 
 impl Conversation {
@@ -47,6 +63,23 @@ impl Conversation {
     pub(crate) fn start(&self, seq: u32) -> u32 {
         let last = self.starts.last().copied().unwrap_or(1);
         self.starts.get(seq as usize).copied().unwrap_or(last)
+    }
+
+    /// Where the segments before a number end: FIN takes a number as well.
+    pub(crate) fn end(&self, seq: u32) -> u32 {
+        self.start(seq).wrapping_add(u32::from(self.last.is_some_and(|last| seq > last)))
+    }
+
+    /// Whether a segment carries FIN.
+    pub(crate) fn is_last(&self, seq: u32) -> bool {
+        self.last == Some(seq)
+    }
+
+    /// The byte counters ECT(1), CE and ECT(0) in the option of an acknowledgement, if it has one,
+    /// from their initial values (RFC 9768 §3.2.3).
+    pub(crate) fn counters(&self, packet: &Packet) -> Option<[u32; 3]> {
+        let [ect1, ect0] = self.reported.get(&report(packet)?).copied().unwrap_or_default();
+        Some([ect1 + 1, packet.ce_bytes?.get(), ect0 + 1])
     }
 
     /// Bytes that the receiver offers beyond an acknowledgement.
@@ -94,6 +127,9 @@ impl Conversations {
                 Point::Arrived(_) | Point::Left(_) => {}
             }
         }
+        for conversation in found.values_mut() {
+            conversation.close();
+        }
         Conversations(found)
     }
 
@@ -118,6 +154,10 @@ fn opened(plan: &Resolved, group: usize, number: u32) -> Conversation {
         is_accurate: false,
         syn_ack_ecn: 2,
         starts: vec![1],
+        acknowledged: 0,
+        last: None,
+        received: [0; 2],
+        reported: BTreeMap::new(),
     }
 }
 
@@ -137,6 +177,9 @@ impl Conversation {
                 // 2, 3, 4 and 6 grant accurate feedback (RFC 9768 table 2).
                 self.is_accurate |=
                     packet.kind == PacketKind::SynAck && matches!(packet.ace, 2 | 3 | 4 | 6);
+                if let Some(report) = report(packet) {
+                    self.reported.entry(report).or_insert(self.received);
+                }
             }
             _ => {}
         }
@@ -144,13 +187,34 @@ impl Conversation {
 
     /// A packet reaches the other end.
     fn on_received(&mut self, packet: &Packet) {
-        if packet.kind == PacketKind::SynAck {
-            self.syn_ack_ecn = match packet.ecn {
-                Ecn::NotEct => 2,
-                Ecn::Ect1 => 3,
-                Ecn::Ect0 => 4,
-                Ecn::Ce => 6,
-            };
+        match packet.kind {
+            PacketKind::SynAck => {
+                self.syn_ack_ecn = match packet.ecn {
+                    Ecn::NotEct => 2,
+                    Ecn::Ect1 => 3,
+                    Ecn::Ect0 => 4,
+                    Ecn::Ce => 6,
+                };
+            }
+            PacketKind::Data => {
+                let payload = packet.ip_bytes.saturating_sub(self.header_bytes);
+                match packet.ecn {
+                    Ecn::Ect1 => self.received[0] = self.received[0].wrapping_add(payload),
+                    Ecn::Ect0 => self.received[1] = self.received[1].wrapping_add(payload),
+                    Ecn::NotEct | Ecn::Ce => {}
+                }
+            }
+            PacketKind::Ack => self.acknowledged = self.acknowledged.max(packet.seq),
+            _ => {}
+        }
+    }
+
+    /// A sender with more data sends it when all of the earlier data has been acknowledged. One
+    /// that sends nothing then has closed its side with the last segment.
+    fn close(&mut self) {
+        let sent = self.starts.len() as u32 - 1;
+        if sent > 0 && self.acknowledged == sent {
+            self.last = Some(sent - 1);
         }
     }
 }

@@ -19,6 +19,8 @@ const INITIAL: (u32, u32) = (1_000_000, 2_000_000);
 const TICK_NS: u64 = 1_000_000;
 /// Window of the end that receives no data, which is not used.
 const UNUSED_WINDOW: u16 = 65_535;
+/// The kind of the option whose first counter is that of ECT(1).
+const ACCECN_1: u8 = 174;
 /// The flags AE, CWR and ECE when no mark has been seen (RFC 9768 §3.2.2.1).
 const NO_MARK_SEEN: u8 = 5;
 
@@ -89,7 +91,7 @@ fn numbered(packet: &Packet, conversation: &Conversation) -> TcpHeader {
     let mut tcp = if packet.is_reverse() {
         let (seq, acknowledged) = match kind {
             PacketKind::SynAck => (0, 1),
-            _ => (1, conversation.start(packet.seq)),
+            _ => (1, conversation.end(packet.seq)),
         };
         let mut tcp = TcpHeader::new(receiver, sender, from_receiver.wrapping_add(seq), 0);
         tcp.acknowledgment_number = from_sender.wrapping_add(acknowledged);
@@ -108,6 +110,7 @@ fn numbered(packet: &Packet, conversation: &Conversation) -> TcpHeader {
     tcp.syn = matches!(kind, PacketKind::Syn | PacketKind::SynAck);
     tcp.ack = kind != PacketKind::Syn;
     tcp.psh = packet.labels.push();
+    tcp.fin = kind == PacketKind::Data && conversation.is_last(packet.seq);
     tcp.window_size = window(packet, conversation);
     set_ecn_flags(&mut tcp, packet, conversation);
     tcp
@@ -139,8 +142,7 @@ fn set_ecn_flags(tcp: &mut TcpHeader, packet: &Packet, conversation: &Conversati
     tcp.ece = flags & 1 != 0 || (ece && packet.signal && !conversation.is_accurate);
 }
 
-/// The options of a stack, as far as they fit, padded with no-operations. These also replace the
-/// option of accurate ECN feedback, because the simulator has only one of its three counts.
+/// The options of a stack, as far as they fit, padded with zeros.
 fn options(packet: &Packet, conversation: &Conversation, room: usize) -> Vec<u8> {
     let mut found = Vec::with_capacity(MOST_OPTION_BYTES);
     let is_opening = matches!(packet.kind, PacketKind::Syn | PacketKind::SynAck);
@@ -156,18 +158,34 @@ fn options(packet: &Packet, conversation: &Conversation, room: usize) -> Vec<u8>
         found.extend([1, 1]);
         found.extend(timestamps(packet));
     }
+    let counters = conversation.counters(packet);
     let blocks = packet.sack.iter().filter(|block| !block.is_empty()).count();
     let blocks = blocks.min(room.saturating_sub(found.len() + 4) / 8);
     if packet.kind == PacketKind::Ack && blocks > 0 {
-        found.extend([1, 1, 5, 2 + 8 * blocks as u8]);
+        // The option of accurate feedback takes the place of the padding.
+        found.extend([1, 1].iter().filter(|_| counters.is_none()));
+        found.extend([5, 2 + 8 * blocks as u8]);
         for block in packet.sack.iter().filter(|block| !block.is_empty()).take(blocks) {
-            for seq in [block.start, block.end] {
-                found.extend(INITIAL.0.wrapping_add(conversation.start(seq)).to_be_bytes());
-            }
+            found.extend(INITIAL.0.wrapping_add(conversation.start(block.start)).to_be_bytes());
+            found.extend(INITIAL.0.wrapping_add(conversation.end(block.end)).to_be_bytes());
         }
     }
-    found.resize(room, 1);
+    if let Some(counters) = counters {
+        found.extend(accurate_feedback(counters, room.saturating_sub(found.len())));
+    }
+    // The end of the list, and zeros behind it (RFC 9293 §3.1).
+    found.resize(room, 0);
     found
+}
+
+/// The option AccECN1 of RFC 9768 §3.2.3 with the counters that fit.
+fn accurate_feedback(counters: [u32; 3], room: usize) -> Vec<u8> {
+    let fields = (room.saturating_sub(2) / 3).min(counters.len());
+    if fields == 0 {
+        return Vec::new();
+    }
+    let values = counters[..fields].iter().flat_map(|value| value.to_be_bytes()[1..].to_vec());
+    [ACCECN_1, 2 + 3 * fields as u8].into_iter().chain(values).collect()
 }
 
 /// The option of RFC 7323 §3: own timestamp, and echo of the peer's.

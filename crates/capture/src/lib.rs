@@ -4,12 +4,14 @@
 //! A packet of the simulator is a segment number and a few fields; here it gets the headers that a
 //! stack would have written: [`conversations`] gives connections their addresses, ports and bytes,
 //! [`headers`] builds IP, TCP and UDP with correct checksums, and [`comments`] states by which rule
-//! and in which state a packet was dropped or marked. Payload is zeros and not captured. Not
-//! simulated, and so not captured: FIN and RST, ARP, and fragments.
+//! and in which state a packet was dropped or marked. Payload is zeros and not captured. The
+//! last segment of a finished transfer carries FIN. Not simulated, and so not captured: FIN of the
+//! receiver and RST, ARP, and fragments.
 
 mod comments;
 mod conversations;
 mod headers;
+mod qlog;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -38,6 +40,9 @@ pub enum FileFormat {
     PcapNg,
     /// For older tools; without comments. Times are in nanoseconds.
     Pcap,
+    /// Logs of TCP's senders, a file for each flow. Their windows and round trips are those of
+    /// `record.flows`.
+    Qlog,
 }
 
 /// A capture point, with the name of its file.
@@ -47,8 +52,8 @@ struct Place {
     sees: Box<dyn Fn(&Sighting) -> bool>,
 }
 
-/// Writes the captures of a run into a folder and returns their files. Files of an earlier capture
-/// with the same names are replaced.
+/// Writes the captures or logs of a run into a folder and returns their files. Files of an earlier
+/// capture with the same names are replaced.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -59,6 +64,9 @@ pub fn write(
     folder: &Path,
     format: FileFormat,
 ) -> io::Result<Vec<PathBuf>> {
+    if format == FileFormat::Qlog {
+        return qlog::write(plan, run, sightings, folder);
+    }
     let conversations = Conversations::of(plan, sightings);
     let comments = Comments::of(plan, run);
     let mut files = Vec::new();
@@ -73,11 +81,11 @@ pub fn write(
             headers: headers::of(sighting, &conversations),
             comment: comments.on(sighting),
         });
-        match format {
-            FileFormat::PcapNg => write_pcapng(file, &place, packets),
-            FileFormat::Pcap => write_pcap(file, packets),
-        }
-        .map_err(io_error)?;
+        let done = match format == FileFormat::PcapNg {
+            true => write_pcapng(file, &place, packets),
+            false => write_pcap(file, packets),
+        };
+        done.map_err(io_error)?;
         files.push(path);
     }
     Ok(files)

@@ -179,7 +179,7 @@ fn acknowledgements_are_of_bytes_that_were_sent() {
         }
         let tcp = TcpHeaderSlice::from_slice(&frame.data[20..]).unwrap();
         let payload = frame.bytes - 20 - u32::from(tcp.data_offset()) * 4;
-        let end = tcp.sequence_number() + payload + u32::from(tcp.syn());
+        let end = tcp.sequence_number() + payload + u32::from(tcp.syn()) + u32::from(tcp.fin());
         if ip.source()[1] == 1 {
             let key = (ip.source().to_vec(), tcp.source_port());
             let highest = highest.entry(key).or_default();
@@ -254,4 +254,75 @@ fn packets_have_the_code_point_of_their_flows_in_both_directions() {
     assert_eq!(fields("up-out", 6), BTreeSet::from([0, 8 << 2]));
     let calls = written.frames("sender").into_iter().filter(|f| f.bytes == 218);
     assert!(calls.map(|frame| frame.data[1]).all(|tos| tos == 46 << 2 | 1));
+}
+
+#[test]
+fn the_last_segment_of_a_finished_transfer_carries_fin_and_is_acknowledged() {
+    let written = captured("closing", "codel", "cubic", false);
+    let (mut closed, mut answered) = (HashMap::new(), BTreeSet::new());
+    let mut unfinished = BTreeSet::new();
+    for frame in written.frames("sender") {
+        let ip = Ipv4HeaderSlice::from_slice(&frame.data).unwrap();
+        if ip.protocol() != etherparse::IpNumber::TCP {
+            continue;
+        }
+        let tcp = TcpHeaderSlice::from_slice(&frame.data[20..]).unwrap();
+        let payload = frame.bytes - 20 - u32::from(tcp.data_offset()) * 4;
+        let is_sender = ip.source()[1] == 1;
+        if is_sender {
+            let key = (ip.source().to_vec(), tcp.source_port());
+            let end = tcp.sequence_number() + payload + 1;
+            if tcp.fin() {
+                assert!(payload > 0);
+                assert_eq!(*closed.entry(key.clone()).or_insert(end), end);
+            }
+            assert!(closed.get(&key).is_none_or(|&last| end <= last), "nothing follows FIN");
+            if ip.source()[3] == 1 {
+                unfinished.insert(key);
+            }
+        } else {
+            let key = (ip.destination().to_vec(), tcp.destination_port());
+            if closed.get(&key) == Some(&tcp.acknowledgment_number()) {
+                answered.insert(key);
+            }
+        }
+    }
+    assert!(closed.len() > 1, "the page has several objects: {}", closed.len());
+    assert_eq!(answered.len(), closed.len());
+    assert!(unfinished.iter().all(|key| !closed.contains_key(key)), "bulk data has no end");
+}
+
+#[test]
+fn accurate_feedback_counts_the_bytes_of_every_code_point() {
+    let written = captured("option", "codel:ecn=true", "prague", true);
+    // By port of the bulk senders: payload received with ECT(1) and with CE, modulo 2^24.
+    let mut received: HashMap<u16, [u32; 2]> = HashMap::new();
+    let mut checked = 0;
+    for frame in written.frames("receiver") {
+        let ip = Ipv4HeaderSlice::from_slice(&frame.data).unwrap();
+        if ip.protocol() != etherparse::IpNumber::TCP || ip.source()[3] != 1 {
+            continue;
+        }
+        let tcp = TcpHeaderSlice::from_slice(&frame.data[20..]).unwrap();
+        if ip.source()[1] == 1 {
+            let payload = frame.bytes - 20 - u32::from(tcp.data_offset()) * 4;
+            let counts = received.entry(tcp.source_port()).or_default();
+            match frame.data[1] & 3 {
+                1 => counts[0] += payload,
+                3 => counts[1] += payload,
+                _ => {}
+            }
+            continue;
+        }
+        let options = tcp.options();
+        let Some(at) = options.windows(2).position(|two| two == [174, 11]) else { continue };
+        let field = |n: usize| {
+            let at = at + 2 + 3 * n;
+            u32::from_be_bytes([0, options[at], options[at + 1], options[at + 2]])
+        };
+        let [ect1, ce] = received[&tcp.destination_port()];
+        assert_eq!([field(0), field(1), field(2)], [ect1 + 1, ce, 1]);
+        checked += 1;
+    }
+    assert!(checked > 100, "{checked}");
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::Time;
 use sojourn_capture::FileFormat;
@@ -15,15 +16,15 @@ use crate::control::Failure;
 use crate::engine;
 use crate::scenario::Scenario;
 
-/// Simulates a scenario and writes a capture of each place into a folder, as pcapng or pcap;
-/// returns the files and the digest. Releases the GIL.
+/// Simulates a scenario and writes a capture of each place into a folder, as `pcapng` or `pcap`, or
+/// a log of each TCP sender, as `qlog`; returns the files and the digest. Releases the GIL.
 #[pyfunction]
-#[pyo3(signature = (scenario, folder, pcapng=true, cancel=None))]
+#[pyo3(signature = (scenario, folder, file_format="pcapng", cancel=None))]
 pub fn capture(
     py: Python<'_>,
     scenario: &Scenario,
     folder: &str,
-    pcapng: bool,
+    file_format: &str,
     cancel: Option<&Cancel>,
 ) -> PyResult<(Vec<String>, String)> {
     let loaded = Arc::clone(&scenario.loaded);
@@ -33,9 +34,15 @@ pub fn capture(
         stacks: (*scenario.stacks).clone(),
         ..Custom::default()
     };
-    let format = if pcapng { FileFormat::PcapNg } else { FileFormat::Pcap };
+    let format = match file_format {
+        "pcapng" => FileFormat::PcapNg,
+        "pcap" => FileFormat::Pcap,
+        "qlog" => FileFormat::Qlog,
+        other => return Err(PyValueError::new_err(format!("no format {other}"))),
+    };
     let result = py.detach(|| {
-        let plan = engine::plan_reporting_to(&loaded.scenario, &failure);
+        let mut plan = engine::plan_reporting_to(&loaded.scenario, &failure);
+        plan.record.flows |= format == FileFormat::Qlog;
         let goes_on = |now: Time| cancel.goes_on(now, &failure);
         let captured = sojourn_sim::capture::run(&plan, &custom, &goes_on);
         captured.map(|(run, sightings)| {

@@ -54,6 +54,13 @@ Examples:
     "--pcap-format", "pcap_format", type=click.Choice(("pcapng", "pcap")), default="pcapng",
     help="pcapng says of dropped and marked packets why; pcap is for older tools.",
 )  # fmt: skip
+@click.option(
+    "--qlog",
+    "qlog",
+    type=options.FilePath(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Simulate once more, and log what the senders of TCP did, for qvis.",
+)
 @options.json_option
 def run(
     file: str,
@@ -69,6 +76,7 @@ def run(
     out: Path | None,
     pcap: Path | None,
     pcap_format: Literal["pcapng", "pcap"],
+    qlog: Path | None,
     as_json: bool,
     **engine_options: Any,
 ) -> int:
@@ -80,19 +88,26 @@ def run(
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
     scenario = with_aqm(with_endpoints(scenario, parse_endpoints(endpoints)), aqm, link)
     console.warn(scenario.warnings)
-    if pcap is not None and engine != registry.NAMES[0]:
-        raise InputError(f"--pcap: only engine {registry.NAMES[0]} writes captures, not {engine}")
+    for option, chosen in (("--pcap", pcap), ("--qlog", qlog)):
+        if chosen is not None and engine != registry.NAMES[0]:
+            only = f"only engine {registry.NAMES[0]} writes captures, not {engine}"
+            raise InputError(f"{option}: {only}")
     options.announce(out)
     options.writing_to(out)
     result = run_once(
         scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), memory=memory, **engine_options,
     )  # fmt: skip
-    if pcap is not None:
-        from sojourn.running.capture import capture
+    if pcap is not None or qlog is not None:
+        from sojourn.running.capture import FileFormat, capture
 
-        made = capture(scenario, pcap, seed=seed, file_format=pcap_format, memory=memory)
-        console.say(f"{len(made.files)} captures in {shown(pcap)}")
+        wanted: list[tuple[Path | None, FileFormat, str]] = [
+            (pcap, pcap_format, "captures"), (qlog, "qlog", "logs"),
+        ]  # fmt: skip
+        for folder, kind, what in wanted:
+            if folder is not None:
+                made = capture(scenario, folder, seed=seed, file_format=kind, memory=memory)
+                console.say(f"{len(made.files)} {what} in {shown(folder)}")
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     for reason in result.invalid:
         console.say(f"sojourn: not a valid experiment: {reason}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sojourn import _core, files
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
@@ -16,7 +16,8 @@ from sojourn.running.runs import with_aqm
 if TYPE_CHECKING:
     from sojourn.loading.bring import AqmsLike
 
-FORMATS = ("pcapng", "pcap")
+FileFormat = Literal["pcapng", "pcap", "qlog"]
+FORMATS: tuple[str, ...] = get_args(FileFormat)
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Capture:
 
     files: list[Path]
     """One file for each end of the flows (``sender``, ``receiver``), and for each side of every
-    queue (``LINK-in``, ``LINK-out``)."""
+    queue (``LINK-in``, ``LINK-out``); of qlog, one for each TCP flow."""
     digest: str
     """Digest of the run, the same as from `sojourn.run`."""
 
@@ -38,7 +39,7 @@ def capture(
     link: str | None = None,
     seed: int | None = None,
     sets: Sets | None = None,
-    file_format: Literal["pcapng", "pcap"] = "pcapng",
+    file_format: FileFormat = "pcapng",
     memory: str | None = None,
 ) -> Capture:
     """Simulate a scenario, and write captures of each place, as tcpdump would.
@@ -51,12 +52,13 @@ def capture(
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
         file_format: ``pcapng``, in which a dropped or marked packet has the reason in a comment
-            where it arrives at the queue, or ``pcap`` for older tools. Times are in nanoseconds in
-            both.
+            where it arrives at the queue, or ``pcap`` for older tools, both with times in
+            nanoseconds; or ``qlog``: a log of the sender of each TCP flow, for qvis.
         memory: a size such as ``8GB`` that the run may take, instead of the free memory.
 
     Raises:
-        InputError: the scenario, AQM or format does not exist, or the packets need too much memory.
+        InputError: the scenario, AQM or format does not exist, the packets need too much memory,
+            or there is no TCP flow to log.
         ScenarioError: the scenario is not legal.
         Interrupted: Ctrl-C.
         OSError: a file cannot be written.
@@ -70,7 +72,9 @@ def capture(
     target = Path(folder)
     with files.writing_to(target):
         written, digest = interruptible(
-            lambda switch: _core.capture(loaded, str(target), file_format == "pcapng", switch),
+            lambda switch: _core.capture(loaded, str(target), file_format, switch),
             memory,
         )
+    if not written:
+        raise InputError(f"{loaded.name}: has no TCP flow that sends, of which qlog could tell")
     return Capture([Path(path) for path in written], digest)

@@ -1,0 +1,250 @@
+//! Logs of the senders of TCP in qlog, as qvis reads them: a file for each flow, with a trace for
+//! each connection.
+//!
+//! Sources: draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01 (version
+//! 0.3). These know QUIC, not TCP: every transmission of a segment gets a packet number of its own,
+//! and an acknowledgement lists those that it newly covers.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sojourn_aqm::Time;
+use sojourn_record::Run;
+use sojourn_record::rows::FlowRow;
+use sojourn_scenario::Resolved;
+use sojourn_sim::capture::{Point, Sighting};
+use sojourn_sim::packet::{Packet, PacketKind};
+
+use crate::conversations::{Conversation, Conversations};
+
+const VERSION: &str = "0.3";
+
+/// Writes a file for each TCP flow that sent anything.
+pub(crate) fn write(
+    plan: &Resolved,
+    run: &Run,
+    sightings: &[Sighting],
+    folder: &Path,
+) -> io::Result<Vec<PathBuf>> {
+    let conversations = Conversations::of(plan, sightings);
+    let logs = logs(plan, run, sightings, &conversations);
+    let mut files = Vec::new();
+    for (flow, log) in logs {
+        let name = &run.flows[flow as usize];
+        let path = folder.join(format!("{}.qlog", file_name(flow, name)));
+        let mut file = BufWriter::new(File::create(&path)?);
+        serde_json::to_writer(&mut file, &document(name, log))?;
+        file.write_all(b"\n")?;
+        file.flush()?;
+        files.push(path);
+    }
+    Ok(files)
+}
+
+/// The name of a flow, and its number if that is not a name of files.
+fn file_name(flow: u32, name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => name.to_owned(),
+        false => format!("flow-{flow}"),
+    }
+}
+
+fn document(name: &str, log: Log) -> Value {
+    let traces = log.traces.into_iter().enumerate().map(|(number, trace)| {
+        json!({
+            "title": format!("{name}, connection {}", number + 1),
+            "vantage_point": { "name": name, "type": "client" },
+            "common_fields": {
+                "ODCID": format!("{number:08x}"),
+                "group_id": format!("{number:08x}"),
+                "time_format": "relative",
+                "reference_time": 0,
+                "protocol_type": ["TCP"],
+            },
+            "events": trace.events,
+        })
+    });
+    json!({
+        "qlog_version": VERSION,
+        "qlog_format": "JSON",
+        "title": name,
+        "traces": traces.collect::<Vec<_>>(),
+    })
+}
+
+/// The connections of a flow, in the order of their first packets.
+#[derive(Default)]
+struct Log {
+    traces: Vec<Trace>,
+    /// Traces by connection and lane.
+    index: BTreeMap<(u16, u8), usize>,
+    /// The sample that was written last.
+    sampled: Option<[u64; 3]>,
+}
+
+/// A connection.
+#[derive(Default)]
+struct Trace {
+    events: Vec<Value>,
+    /// By segment, the number of its last transmission, until that is acknowledged.
+    outstanding: BTreeMap<u32, u64>,
+    sent: u64,
+    received: u64,
+}
+
+fn logs(
+    plan: &Resolved,
+    run: &Run,
+    sightings: &[Sighting],
+    conversations: &Conversations,
+) -> BTreeMap<u32, Log> {
+    let groups = plan.flows.iter();
+    let is_tcp: Vec<bool> = groups
+        .flat_map(|group| std::iter::repeat_n(group.app.tcp().is_some(), group.count as usize))
+        .collect();
+    let mut logs: BTreeMap<u32, Log> = BTreeMap::new();
+    let mut samples = run.flow_samples.iter().peekable();
+    for sighting in sightings {
+        while let Some(sample) = samples.next_if(|sample| sample.t <= sighting.t) {
+            if let Some(log) = logs.get_mut(&sample.flow) {
+                log.on_sample(sample);
+            }
+        }
+        let packet = &sighting.packet;
+        if !is_tcp[packet.flow as usize] || packet.kind == PacketKind::Request {
+            continue;
+        }
+        match (sighting.point, packet.is_reverse()) {
+            (Point::Sent, false) => {
+                let trace = logs.entry(packet.flow).or_default().trace(packet);
+                trace.on_sent(sighting.t, packet, conversations.get(packet));
+            }
+            (Point::Received, true) => {
+                let trace = logs.entry(packet.flow).or_default().trace(packet);
+                trace.on_received(sighting.t, packet);
+            }
+            _ => {}
+        }
+    }
+    logs
+}
+
+impl Log {
+    fn trace(&mut self, packet: &Packet) -> &mut Trace {
+        let key = (packet.connection, packet.labels.lane());
+        let index = *self.index.entry(key).or_insert_with(|| {
+            self.traces.push(Trace::default());
+            self.traces.len() - 1
+        });
+        &mut self.traces[index]
+    }
+
+    /// A sample of the flow belongs to its newest connection.
+    fn on_sample(&mut self, sample: &FlowRow) {
+        let values = [sample.srtt.as_nanos(), sample.cwnd_bytes, sample.inflight_bytes];
+        if self.sampled.replace(values) == Some(values) {
+            return;
+        }
+        let Some(trace) = self.traces.last_mut() else { return };
+        let mut data = json!({
+            "congestion_window": sample.cwnd_bytes,
+            "bytes_in_flight": sample.inflight_bytes,
+        });
+        if sample.srtt.as_nanos() > 0 {
+            data["smoothed_rtt"] = json!(sample.srtt.as_nanos() as f64 / 1e6);
+        }
+        trace.note(sample.t, "recovery:metrics_updated", data);
+    }
+}
+
+impl Trace {
+    fn note(&mut self, t: Time, name: &str, data: Value) {
+        let time_ms = t.as_nanos() as f64 / 1e6;
+        self.events.push(json!({ "time": time_ms, "name": name, "data": data }));
+    }
+
+    fn on_sent(&mut self, t: Time, packet: &Packet, conversation: &Conversation) {
+        let number = self.sent;
+        self.sent += 1;
+        let frames = match packet.kind {
+            PacketKind::Data => {
+                if let Some(lost) = self.outstanding.insert(packet.seq, number) {
+                    let header = json!({ "packet_type": "1RTT", "packet_number": lost });
+                    self.note(t, "recovery:packet_lost", json!({ "header": header }));
+                }
+                let offset = conversation.start(packet.seq).wrapping_sub(1);
+                let length = packet.ip_bytes.saturating_sub(conversation.header_bytes);
+                json!([{
+                    "frame_type": "stream",
+                    "stream_id": 0,
+                    "offset": offset,
+                    "length": length,
+                }])
+            }
+            PacketKind::WindowProbe => json!([{ "frame_type": "ping" }]),
+            _ => json!([]),
+        };
+        let data = packet_data(packet, number, frames);
+        self.note(t, "transport:packet_sent", data);
+    }
+
+    fn on_received(&mut self, t: Time, packet: &Packet) {
+        let number = self.received;
+        self.received += 1;
+        let frames = match packet.kind {
+            PacketKind::Ack => {
+                let mut acked = Vec::new();
+                let rest = self.outstanding.split_off(&packet.seq);
+                acked.extend(std::mem::replace(&mut self.outstanding, rest).into_values());
+                for block in packet.sack.iter().filter(|block| !block.is_empty()) {
+                    let range = self.outstanding.range(block.start..block.end);
+                    let found: Vec<u32> = range.map(|(&segment, _)| segment).collect();
+                    let numbers = found.iter().filter_map(|seq| self.outstanding.remove(seq));
+                    acked.extend(numbers);
+                }
+                json!([{ "frame_type": "ack", "acked_ranges": ranges(acked) }])
+            }
+            _ => json!([]),
+        };
+        let data = packet_data(packet, number, frames);
+        self.note(t, "transport:packet_received", data);
+    }
+}
+
+fn packet_data(packet: &Packet, number: u64, frames: Value) -> Value {
+    let is_opening = matches!(packet.kind, PacketKind::Syn | PacketKind::SynAck);
+    let packet_type = if is_opening { "initial" } else { "1RTT" };
+    json!({
+        "header": { "packet_type": packet_type, "packet_number": number },
+        "raw": { "length": packet.ip_bytes },
+        "frames": frames,
+    })
+}
+
+/// The first and last of numbers that follow each other.
+fn ranges(mut numbers: Vec<u64>) -> Vec<[u64; 2]> {
+    numbers.sort_unstable();
+    let mut found: Vec<[u64; 2]> = Vec::new();
+    for number in numbers {
+        match found.last_mut() {
+            Some([_, last]) if *last + 1 == number => *last = number,
+            _ => found.push([number, number]),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_a_row_are_one_range() {
+        assert_eq!(ranges(vec![7, 3, 1, 2, 8]), [[1, 3], [7, 8]]);
+        assert!(ranges(Vec::new()).is_empty());
+    }
+}
