@@ -100,6 +100,15 @@ def test_columns_have_the_units_of_their_names(tmp_path: Path) -> None:
     assert measured.loss == 0.01
 
 
+def test_all_columns_begin_with_the_first_row(tmp_path: Path) -> None:
+    text = "time_s,rate_mbps,rtt_ms\n0,8,-\n1,9,-\n2,7,30\n3,6,20\n"
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.times_s == (0, 1, 2, 3)
+    assert measured.rtt and measured.rtt.times_s == (0, 2, 3)
+    assert measured.rtt.values == pytest.approx((0.03, 0.03, 0.02))
+    assert "the round-trip time before line 4: the one there is taken as well" in measured.unknown
+
+
 def test_semicolons_separate_columns_of_decimal_commas(tmp_path: Path) -> None:
     measured = taken(tmp_path, "time_s;rate_mbps\n0,0;12,5\n1,5;13\n")
     assert measured.down and measured.down.values == (12.5e6, 13e6)

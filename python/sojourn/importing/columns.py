@@ -84,8 +84,7 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
 
 def _lost_probes(probes: list[tuple[float, float]], result: Measurement) -> None:
     """In a table of nothing but round trips, a row without one is of a probe that was lost."""
-    first = next(time for time, rtt in probes if rtt > 0)
-    result.losses = loss_curve((time - first, not rtt > 0) for time, rtt in probes if time >= first)
+    result.losses = loss_curve((time, not rtt > 0) for time, rtt in probes)
     lost = sum(not rtt > 0 for _, rtt in probes)
     result.loss = lost / len(probes)
     if lost:
@@ -237,6 +236,12 @@ def _take(
         result.read.append(f"{len(values) - len(known)} of {len(values)} rows have no {kind}")
     if not known:
         raise InputError(f"{name}: no row has a {_MEANING[kind]}")
+    if known[0][0] > values[0][0]:
+        # All schedules begin with the first row.
+        result.unknown.append(
+            f"the {_MEANING[kind]} before {known[0][2]}: the one there is taken as well"
+        )
+        known.insert(0, (values[0][0], *known[0][1:]))
     match kind:
         case "down":
             result.down = rate_curve(known, name)
