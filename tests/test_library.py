@@ -99,3 +99,14 @@ def test_a_text_in_place_of_a_file_name_is_refused_with_the_call_that_takes_it()
     text = 'name = "x"\nduration = "1s"\n'
     with pytest.raises(InputError, match=r"several lines.*`sojourn.Scenario.load\(text\)`"):
         sojourn.load(text)
+
+
+@pytest.mark.parametrize("source", [None, 3, b"demo.toml"])
+def test_what_is_no_scenario_is_a_type_error_that_says_what_would_be_one(source) -> None:
+    with pytest.raises(TypeError, match=r"scenario: is a \w+; give a path or a Scenario"):
+        sojourn.load(source)
+
+
+def test_an_empty_path_is_not_taken_for_the_current_folder() -> None:
+    with pytest.raises(InputError, match="scenario: is an empty text"):
+        sojourn.load("")

@@ -68,12 +68,15 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
         InputError: neither a file nor a shipped scenario has that name.
         ScenarioError: the content is not a legal scenario.
         OSError: the file, or a trace it names, cannot be read.
+        TypeError: the source is nothing of these.
     """
     if isinstance(source, _core.Scenario):
         if sets:
             raise InputError("sets: a loaded scenario cannot be changed; load it with these sets")
         return source
     if not isinstance(source, str | Path):
+        if not hasattr(source, "to_toml"):
+            raise TypeError(f"scenario: is a {type(source).__name__}; give a path or a Scenario")
         return _core.Scenario.load(source.to_toml(), sets=set_pairs(sets or {}))
     if str(source) == STANDARD_INPUT:
         given = reading.all_of(sys.stdin.buffer, "scenario")
@@ -121,6 +124,8 @@ def find(source: str | Path) -> Path:
             "`sojourn.Scenario.load(text)`"
         )
     path = Path(source)
+    if str(source) == "":
+        raise InputError("scenario: is an empty text; give its file, or the name of a shipped one")
     if path.is_dir():
         raise InputError(f"{source}: is a folder; give a scenario file, such as {source}/demo.toml")
     if path.exists():
