@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
+from sojourn import _core
 from sojourn.cli import sojourn
 from sojourn.cli.commands import COMMANDS
 from sojourn.errors import InputError
@@ -233,3 +234,27 @@ def test_a_run_with_an_empty_path_writes_nothing(command, option):
     message = command.refused("run", "small.toml", option, "")
     assert f"{option}: is empty; write a name or leave it out" in message
     assert sorted(command.folder.rglob("*")) == before
+
+
+DEFAULTS = """
+name = "defaults"
+duration = "1s"
+[links.a]
+rate = "10mbit"
+queue = "{aqm}"
+[[flows]]
+path = ["a"]
+rtt = "10ms"
+cc = "{cc}"
+app = {{ kind = "bulk" }}
+"""
+
+
+def test_every_default_of_every_aqm_and_control_can_be_written_out():
+    for key, entries in (("aqm", _core.aqms()), ("cc", _core.ccs())):
+        for entry, dialect in ((e, d["name"]) for e in entries for d in e["dialects"]):
+            for param in entry["params"]:
+                if (default := param["defaults"].get(dialect)) is not None:
+                    text = f"{entry['name']}@{dialect}:{param['name']}={default}"
+                    chosen = {"aqm": "codel", "cc": "reno"} | {key: text}
+                    _core.Scenario.load(DEFAULTS.format(**chosen))

@@ -486,6 +486,10 @@ fn an_interval_shorter_than_the_base_rtt_is_a_warning() {
         assert!(warning.contains("100ms is shorter than the base RTT of flows"), "{warning}");
     }
     assert_eq!(of("101ms", "pie"), [""; 0]);
+    // tc's rtt is CAKE's interval.
+    assert_eq!(of("101ms", "cake:rtt=200ms"), [""; 0]);
+    let [warning] = &of("31ms", "cake:rtt=30ms")[..] else { panic!("rtt") };
+    assert!(warning.contains("30ms is shorter than the base RTT of flows"), "{warning}");
 }
 
 #[test]
@@ -573,6 +577,17 @@ fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
             &[ECN, queue("step:sojourn_threshold=5ms")],
         ),
         (&[queue("pie:ecn=true")], "it drops instead of marking", &[queue("pie:ecn=false")]),
+        (
+            &[(
+                "flows[0].app",
+                "{ kind = \"cbr\", rate = \"87kbit\", packet = \"100B\", voice = true }",
+            )],
+            "but calls are rated as G.711 with 200 bytes or more every 20ms",
+            &[(
+                "flows[0].app",
+                "{ kind = \"cbr\", rate = \"87kbit\", packet = \"218B\", voice = true }",
+            )],
+        ),
         (
             &[("links.a.buffer", "100p"), queue("red:min_th=101p,max_th=300p")],
             "101p is more than the buffer of 100p holds",

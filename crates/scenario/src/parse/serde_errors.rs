@@ -64,6 +64,7 @@ fn in_plain_words(message: &str) -> String {
         .replace("a map", "a table")
         .replace("expected u32", "expected a whole number from 0 to 4294967295")
         .replace("expected u64", "expected a whole number from 0")
+        .replace("expected f64", "expected a number")
         .replace("expected a boolean", "expected `true` or `false`")
         .replace("expected struct ", "expected a table ")
 }

@@ -2,10 +2,13 @@
 
 use super::queue::Queue;
 use crate::resolve::NEED_ECN;
-use crate::resolved::{App, FlowGroup, Resolved, Transfers};
+use crate::resolved::{App, Codec, FlowGroup, Resolved, Transfers};
 
 /// With fewer round trips, a run shows little but slow start.
 const FEW_ROUND_TRIPS: u64 = 10;
+/// G.711 in packets of 20 ms: 160 B and at least the headers of RTP, UDP and IPv4 (RFC 3551 §4.2).
+const G711_PACKET_BYTES: u32 = 200;
+const G711_PACKET_MS: std::ops::RangeInclusive<u64> = 19..=21;
 
 pub(super) fn starts_after_the_end(
     resolved: &Resolved,
@@ -126,6 +129,28 @@ pub(super) fn faster_than_its_access(
             "flows[{index}].app.rate: {rate} is above the access rate of `{}` ({access}), so no \
              more than that arrives and the rest waits before the first link; raise access_rate",
             flow.name
+        )
+    })
+}
+
+/// Datagrams that are rated as G.711 in packets of 20 ms, but are sent otherwise.
+pub(super) fn unlike_its_codec(
+    _resolved: &Resolved,
+    index: usize,
+    flow: &FlowGroup,
+) -> Option<String> {
+    let App::Cbr { datagrams, voice: Some(Codec::G711), .. } = &flow.app else {
+        return None;
+    };
+    let every = datagrams.rate.time_for(u64::from(datagrams.packet_bytes));
+    let is_g711 = datagrams.packet_bytes >= G711_PACKET_BYTES
+        && G711_PACKET_MS.contains(&(every.as_nanos() / 1_000_000));
+    (!is_g711).then(|| {
+        format!(
+            "flows[{index}].app.voice: `{}` sends {} bytes every {every}, but calls are rated as \
+             G.711 with {G711_PACKET_BYTES} bytes or more every 20ms; write kind = \"voice\", or \
+             leave `voice` out",
+            flow.name, datagrams.packet_bytes
         )
     })
 }

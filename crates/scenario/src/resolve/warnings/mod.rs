@@ -31,7 +31,7 @@ const OF_LINKS: [Check<Link>; 3] =
     [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt];
 
 /// Checks of a group of flows.
-const OF_FLOWS: [Check<FlowGroup>; 7] = [
+const OF_FLOWS: [Check<FlowGroup>; 8] = [
     flow::starts_after_the_end,
     flow::stops_before_it_counts,
     flow::cut_replay,
@@ -39,6 +39,7 @@ const OF_FLOWS: [Check<FlowGroup>; 7] = [
     flow::too_few_round_trips,
     flow::waits_for_marks,
     flow::faster_than_its_access,
+    flow::unlike_its_codec,
 ];
 
 /// One sentence for each warning, link by link, then flow by flow.

@@ -1,5 +1,6 @@
 //! Checks of a link's queue.
 
+use sojourn_aqm::qdiscs::cake::CakeParams;
 use sojourn_aqm::{Limit, Rate, Span, registry, units};
 
 use super::sends_over;
@@ -35,8 +36,18 @@ impl<'a> Queue<'a> {
         Some(&found.1)
     }
 
+    /// A time; of CAKE's target and interval those in use if tc's `rtt` gives them.
     fn span(&self, name: &str) -> Option<Span> {
-        units::span(self.text(name)?).ok()
+        let given = |name: &str| units::span(self.text(name)?).ok();
+        match (name, self.is_cake().then(|| given("rtt")).flatten().map(CakeParams::of_rtt)) {
+            ("target", Some((target, _))) => Some(target),
+            ("interval", Some((_, interval))) => Some(interval),
+            _ => given(name),
+        }
+    }
+
+    fn is_cake(&self) -> bool {
+        self.link.queue.law == "cake"
     }
 
     /// Whether the scenario sets it.
@@ -55,7 +66,7 @@ impl<'a> Queue<'a> {
 
     /// The rate of its shaper.
     fn shaper(&self) -> Option<Rate> {
-        units::rate(self.text("bandwidth")?).ok().filter(|_| self.link.queue.law == "cake")
+        units::rate(self.text("bandwidth")?).ok().filter(|_| self.is_cake())
     }
 
     /// The initial rate of the link.
