@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 
-class Command(click.Command):
+class StrictCommand(click.Command):
     """A command that refuses an option with two values, instead of dropping the first."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -18,10 +18,10 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
 
-class Group(click.Group):
+class StrictGroup(click.Group):
     """A group of such commands, with such options."""
 
-    command_class = Command
+    command_class = StrictCommand
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; see `click.Command.parse_args`."""
@@ -30,14 +30,16 @@ class Group(click.Group):
         return super().parse_args(ctx, args)
 
 
-def command(name: str | None = None, **settings: Any) -> Callable[[Callable[..., Any]], Command]:
-    """`click.command` for a `Command`."""
-    return click.command(name, cls=Command, **settings)
+def command(
+    name: str | None = None, **settings: Any
+) -> Callable[[Callable[..., Any]], StrictCommand]:
+    """`click.command` for a `StrictCommand`."""
+    return click.command(name, cls=StrictCommand, **settings)
 
 
-def group(**settings: Any) -> Callable[[Callable[..., Any]], Group]:
-    """`click.group` for a `Group`."""
-    return click.group(cls=Group, **settings)
+def group(**settings: Any) -> Callable[[Callable[..., Any]], StrictGroup]:
+    """`click.group` for a `StrictGroup`."""
+    return click.group(cls=StrictGroup, **settings)
 
 
 def _refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:

@@ -20,7 +20,7 @@ def read(path: Path) -> str:
     """The text of a fragment.
 
     Raises:
-        InputError: it cannot be read, a line is no option, or there is no option.
+        InputError: it cannot be read, a line sets nothing, or none does.
     """
     text = reading.text(path, "fragment")
     for number, line in enumerate(text.splitlines(), 1):
