@@ -372,6 +372,17 @@ def test_an_option_given_twice_is_refused_not_the_last_taken(command, words, opt
     assert f"{option}: is given more than once; give it once." in done.stderr
 
 
+def test_every_command_refuses_an_option_given_twice():
+    from importlib import import_module
+
+    from sojourn.cli.commands import COMMANDS
+    from sojourn.cli.once import StrictCommand, StrictGroup
+
+    for name, entry in COMMANDS.items():
+        command = getattr(import_module(f"sojourn.cli.{entry.module}"), entry.function)
+        assert isinstance(command, StrictCommand | StrictGroup), name
+
+
 @pytest.mark.parametrize("second", ["flows[0].rtt=2ms", "flows.0.rtt = 2ms", "flows[0].rtt=1ms"])
 def test_a_key_set_twice_is_refused_in_either_spelling(command, second):
     done = command("run", "small.toml", "--set", "flows[0].rtt=1ms", "--set", second)

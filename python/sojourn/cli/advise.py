@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sojourn.cli import console, options
+from sojourn.cli import console, once, options
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn.advising.line import Advice, Line
 
 
-@click.command(
+@once.command(
     epilog="""\b
 Examples:
   sojourn advise --down 50mbit --up 10mbit --medium docsis
