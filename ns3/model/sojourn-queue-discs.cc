@@ -26,6 +26,14 @@ AboutTailDrop()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
         },
@@ -167,6 +175,14 @@ AboutRed()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
             {"MeanPktSize", "mean_packet_bytes", SojournNs3Name::SAME, nullptr, nullptr},
@@ -356,6 +372,14 @@ AboutAred()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
             {"MeanPktSize", "mean_packet_bytes", SojournNs3Name::SAME, nullptr, nullptr},
@@ -472,6 +496,14 @@ AboutCoDel()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
             {"UseL4s", "l4s", SojournNs3Name::SAME, nullptr, nullptr},
@@ -702,6 +734,14 @@ AboutPie()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
             {"QueueDelayReference", "target", SojournNs3Name::SAME, nullptr, nullptr},
@@ -871,6 +911,14 @@ AboutPi2()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
             {"QueueDelayReference", "target", SojournNs3Name::SAME, nullptr, nullptr},
@@ -1116,6 +1164,14 @@ AboutMadPie()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
             {"QueueDelayReference", "target", SojournNs3Name::SAME, nullptr, nullptr},
@@ -1249,6 +1305,14 @@ AboutCobalt()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
             {"UseL4s", "l4s", SojournNs3Name::SAME, nullptr, nullptr},
@@ -1345,6 +1409,14 @@ AboutPi()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
         },
@@ -1430,6 +1502,14 @@ AboutBlue()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
         },
@@ -1492,6 +1572,14 @@ AboutStep()
              nullptr,
              "What to drop when full: the arrival, or packets at the head. One of arrival, "
              "head. Source: Linux sch_fifo.c: pfifo and bfifo."},
+            {"ExcludeCe",
+             "exclude_ce",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the law measures backlog and sojourn times without CE-marked packets, as "
+             "though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl "
+             "2013 §7 advise against it."},
         },
         {
         },

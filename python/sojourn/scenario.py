@@ -350,6 +350,9 @@ class Taildrop(_Aqm):
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. In ``head_drop``: ``head`` (Linux sch_fifo.c:
             pfifo_head_drop). Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "taildrop"
@@ -357,6 +360,7 @@ class Taildrop(_Aqm):
     dialect: Literal["packets", "bytes", "head_drop"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -415,6 +419,9 @@ class Red(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "red"
@@ -435,6 +442,7 @@ class Red(_Aqm):
     mean_packet_bytes: str | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -505,6 +513,9 @@ class Ared(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "ared"
@@ -530,6 +541,7 @@ class Ared(_Aqm):
     hz: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -564,6 +576,9 @@ class Codel(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "codel"
@@ -578,6 +593,7 @@ class Codel(_Aqm):
     count: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 _PieDialect: TypeAlias = Literal[
@@ -691,6 +707,9 @@ class Pie(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "pie"
@@ -722,6 +741,7 @@ class Pie(_Aqm):
     hz: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -781,6 +801,9 @@ class Pi2(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "pi2"
@@ -802,6 +825,7 @@ class Pi2(_Aqm):
     hz: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 _MadpieDialect: TypeAlias = Literal[
@@ -915,6 +939,9 @@ class Madpie(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "madpie"
@@ -949,6 +976,7 @@ class Madpie(_Aqm):
     hz: int | Literal["off"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -985,6 +1013,9 @@ class Cobalt(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "cobalt"
@@ -1001,6 +1032,7 @@ class Cobalt(_Aqm):
     inverse_roots: Literal["linux-6.1", "linux-6.12"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1024,6 +1056,9 @@ class Pi(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "pi"
@@ -1036,6 +1071,7 @@ class Pi(_Aqm):
     ecn: bool | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1061,6 +1097,9 @@ class Blue(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "blue"
@@ -1073,6 +1112,7 @@ class Blue(_Aqm):
     ecn: bool | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1093,6 +1133,9 @@ class Step(_Aqm):
             ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
+        exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
+            though they had been dropped. Source: Linux counts them; Khademi, Ros and Welzl 2013 §7
+            advise against it. Default: ``False``.
     """
 
     _kind: ClassVar[str | None] = "step"
@@ -1102,6 +1145,7 @@ class Step(_Aqm):
     backlog_threshold: str | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
+    exclude_ce: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::qdiscs::queues::law_queue::LawQueue;
 use crate::qdiscs::queues::packet_fifo::{PacketFifo, PacketQueue};
+use crate::qdiscs::unmarked::Unmarked;
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
@@ -17,6 +18,7 @@ params! {
     pub struct FifoParams {
         dialects:
             "fifo" = "one queue",
+            "packets" = "Linux pfifo",
             "bytes" = "Linux bfifo",
             "head_drop" = "Linux pfifo_head_drop";
         /// Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
@@ -26,7 +28,13 @@ params! {
         /// What to drop when full: the arrival, or packets at the head.
         overflow: FifoOverflow, ANY, "Linux sch_fifo.c: pfifo and bfifo" => FifoOverflow::Arrival,
             "head_drop": "Linux sch_fifo.c: pfifo_head_drop" => FifoOverflow::Head;
+        /// Whether the law measures backlog and sojourn times without CE-marked packets, as though
+        /// they had been dropped.
+        exclude_ce: bool, ANY,
+            "Linux counts them; Khademi, Ros and Welzl 2013 §7 advise against it" => false;
     }
+    // Tail drop measures nothing.
+    unused: |dialect| if dialect == "fifo" { &[] } else { &["exclude_ce"] };
 }
 
 words! {
@@ -177,8 +185,13 @@ pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
     env: &Env,
     make: impl FnOnce(&Env) -> L,
 ) -> Box<dyn Qdisc<P>> {
-    let env = Env { limit: params.limit, ..*env };
-    Box::new(Fifo::<P, L>::new(make(&env), params.limit).on_overflow(params.overflow))
+    let (limit, overflow) = (params.limit, params.overflow);
+    let law = make(&Env { limit, ..*env });
+    if params.exclude_ce {
+        let law = Unmarked::new(Box::new(law));
+        return Box::new(Fifo::<P, Unmarked>::new(law, limit).on_overflow(overflow));
+    }
+    Box::new(Fifo::<P, L>::new(law, limit).on_overflow(overflow))
 }
 
 #[cfg(test)]

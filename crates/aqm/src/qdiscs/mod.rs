@@ -8,3 +8,4 @@ pub mod fq;
 mod queues;
 pub mod sfb;
 pub mod sfq;
+mod unmarked;

@@ -77,6 +77,7 @@ macro_rules! registry {
         pub fn build_law(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
             if let (Some(law), Discipline::Fifo) = (&spec.custom, spec.discipline) {
                 let (fifo, params) = configure_custom::<fifo::FifoParams>(spec, law)?;
+                refuse_exclude_ce(&fifo)?;
                 return Ok(Box::new(law.make(&params, &Env { limit: fifo.limit, ..*env })));
             }
             $(if spec.law == <$law as Law>::NAME && spec.discipline == Discipline::Fifo {
@@ -283,7 +284,15 @@ fn arrange_custom<P: Packet + Send + 'static, L: Observable + 'static>(
 
 fn alone<L: Law>(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
     let (fifo, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
+    refuse_exclude_ce(&fifo)?;
     Ok(Box::new(L::new(&law, &Env { limit: fifo.limit, ..*env })))
+}
+
+/// A bare law sees the backlogs that its host passes.
+fn refuse_exclude_ce(fifo: &fifo::FifoParams) -> Result<(), SpecError> {
+    let why = "exclude_ce has no effect on a law alone; leave it out, and pass it backlogs without \
+               CE-marked packets";
+    if fifo.exclude_ce { Err(SpecError::new("exclude_ce", why.into())) } else { Ok(()) }
 }
 
 fn effective_of<L: Law>(spec: &QdiscSpec, env: &Env) -> Result<Vec<Effective>, SpecError> {

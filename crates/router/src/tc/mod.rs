@@ -100,7 +100,7 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
     // A full fq_codel drops from the flow with the most bytes (Linux 6.1 sch_fq_codel.c,
     // fq_codel_drop); all others drop the arriving packet.
     let evicted = if spec.kind() == "fq_codel" { "fattest" } else { "arrival" };
-    writer.built_in(&[("overflow", evicted), ("shed", "bytes")])?;
+    writer.built_in(&[("overflow", evicted), ("shed", "bytes"), ("exclude_ce", "false")])?;
     let kind = spec.kind();
     match kind.as_str() {
         "taildrop" => tail_drop(&mut writer)?,
@@ -400,6 +400,7 @@ mod tests {
         for (text, why) in [
             ("madpie", "no `madpie`"),
             ("codel@linux:count=16", "built in"),
+            ("codel@linux:ecn=true,exclude_ce=true", "`exclude_ce` of true: the kernel has false"),
             ("ared", "ared@linux"),
             ("pie@linux:max_burst=100ms", "built in"),
             ("red@linux:min_th=1500B,max_th=4500B,ecn=true", ""),
