@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials \
-        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux bench wheel wheels crates install-c instructions instructions-write \
+        ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes npm test-web walk walk-atlas clean
@@ -145,6 +145,24 @@ madpie-linux: $(VENV)/developed
 	$(BIN)/sojourn kernel module
 	$(BIN)/sojourn reproduce madpie:F2,G,F8 --engine linux --seeds 3 --out out/madpie-linux
 	$(BIN)/python tests/papers/madpie_linux.py out/madpie-linux/reproduction.json
+
+## beyond: experiments that the papers leave open, each into its page of docs/results; PAGES names
+##         some. pie-codel-cost needs valgrind and objdump
+PAGES ?= ce-excluded which-of-three pie-targets pie-weights pie-codel-cost
+BEYOND := $(BIN)/python tests/beyond
+beyond: $(addprefix beyond-,$(PAGES))
+beyond-ce-excluded: $(VENV)/developed
+	$(BEYOND)/ce_excluded.py
+beyond-which-of-three: $(VENV)/developed
+	$(BEYOND)/which_of_three.py
+beyond-pie-targets: $(VENV)/developed
+	$(BIN)/sojourn study run docs/results/beyond/pie-targets.toml --store out/pie-targets
+	$(BEYOND)/pie_targets.py out/pie-targets
+beyond-pie-weights: $(VENV)/developed
+	$(BEYOND)/pie_weights.py
+beyond-pie-codel-cost: $(VENV)/developed
+	cargo build --release --quiet --package sojourn-aqm --example law_cost
+	$(BEYOND)/packet_costs.py target/release/examples/law_cost
 
 ## fuzz: every fuzz target on new inputs for SECONDS each, two at a time
 SECONDS ?= 600
