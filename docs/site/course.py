@@ -123,5 +123,5 @@ def panel(exercise: Exercise, every: list[Exercise], rendered: Callable[[str], s
 
 
 def _local(text: str) -> str:
-    """A text without its links, whose targets are not beside a page that stands by itself."""
+    """A text without its links, whose targets are not next to a page on its own."""
     return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
