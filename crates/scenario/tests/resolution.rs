@@ -545,6 +545,20 @@ fn only_warning(sets: &[(&str, &str)]) -> String {
     found.first().cloned().unwrap_or_default()
 }
 
+#[test]
+fn a_call_is_rated_as_g711_only_if_it_sends_like_it() {
+    let warning = |packet: &str| {
+        let app =
+            format!("{{ kind = \"cbr\", rate = \"87kbit\", packet = \"{packet}\", voice = true }}");
+        only_warning(&[("flows[0].app", &app)])
+    };
+    assert_eq!(warning("218B"), "");
+    for packet in ["100B", "199B", "500B"] {
+        let said = warning(packet);
+        assert!(said.contains("are rated as G.711 with 200 bytes or more every 20ms"), "{said}");
+    }
+}
+
 type Sets<'a> = &'a [(&'a str, &'a str)];
 
 #[test]
