@@ -4,16 +4,19 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 import pytest
 
+import sojourn as sojourn_api
 from sojourn import _core
 from sojourn.cli import sojourn
 from sojourn.cli.commands import COMMANDS
 from sojourn.errors import InputError
+from sojourn.reproduce.export import export
+from sojourn.study.folder import open_folder
 
 
 @pytest.mark.parametrize(
@@ -258,3 +261,28 @@ def test_every_default_of_every_aqm_and_control_can_be_written_out():
                     text = f"{entry['name']}@{dialect}:{param['name']}={default}"
                     chosen = {"aqm": "codel", "cc": "reno"} | {key: text}
                     _core.Scenario.load(DEFAULTS.format(**chosen))
+
+
+_SCENARIO = "dumbbell-cubic"
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("out", lambda: sojourn_api.run(_SCENARIO, out="")),
+        ("out", lambda: sojourn_api.compare(_SCENARIO, ["pie", "codel"], out="")),
+        ("out", lambda: sojourn_api.router(rate="10mbit", out="")),
+        ("folder", lambda: sojourn_api.capture(_SCENARIO, "")),
+        ("folder", lambda: sojourn_api.Result.open("")),
+        ("folder", lambda: sojourn_api.Comparison.open("")),
+        ("folder", lambda: export(["madpie:F8"], "")),
+        ("store", lambda: open_folder("")),
+    ],
+)
+def test_python_refuses_an_empty_path_as_the_command_does(
+    name: str, call: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"^{name}: is empty; write a name"):
+        call()
+    assert not list(tmp_path.iterdir())

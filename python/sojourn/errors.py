@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from sojourn import _core
 from sojourn._core import AppError, Cancelled, ControlError, LawError, ScenarioError
@@ -19,6 +20,8 @@ __all__ = [
     "RunFailed",
     "ScenarioError",
     "Unavailable",
+    "named",
+    "not_empty",
     "shortened",
 ]
 
@@ -51,6 +54,27 @@ class InputError(ValueError):
 
     def __init__(self, text: str) -> None:
         super().__init__(shortened(text))
+
+
+def not_empty(text: object, what: str, *, is_required: bool = True) -> None:
+    """Refuse an empty text as a name.
+
+    Raises:
+        InputError: it is empty.
+    """
+    if text == "":
+        remedy = "write a name" if is_required else "write a name or leave it out"
+        raise InputError(f"{what}: is empty; {remedy}")
+
+
+def named(path: str | Path, what: str, *, is_required: bool = True) -> Path:
+    """A path that a caller names; `Path("")` would be the current folder.
+
+    Raises:
+        InputError: it is empty.
+    """
+    not_empty(path, what, is_required=is_required)
+    return Path(path)
 
 
 class Unavailable(InputError):

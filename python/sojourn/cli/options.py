@@ -13,7 +13,7 @@ from sojourn import _core, files
 from sojourn.cli import console
 from sojourn.describing.library import LARGEST_SEED, shipped
 from sojourn.engines import registry
-from sojourn.errors import InputError
+from sojourn.errors import not_empty
 from sojourn.running.store import Store
 
 SEED = click.IntRange(0, LARGEST_SEED)
@@ -52,8 +52,8 @@ def _not_empty(value: Any, param: click.Parameter | None) -> Any:
         if isinstance(param, click.Option)
         else param.metavar or param.human_readable_name
     )
-    remedy = "write a name" if param.required else "write a name or leave it out"
-    raise InputError(f"{given}: is empty; {remedy}")
+    not_empty(value, given, is_required=param.required)
+    return value
 
 
 def complete_scenario(

@@ -18,7 +18,7 @@ from sojourn.describing.queues import choose_link, framing_bytes
 from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike, EngineSelection
-from sojourn.errors import InputError
+from sojourn.errors import InputError, named
 from sojourn.loading.bring import AqmsLike, bring, listed
 from sojourn.running import saving
 from sojourn.running.memory import check as check_memory
@@ -90,8 +90,9 @@ class Comparison(ComparedRuns):
         """
         from sojourn.report import save
 
-        with files.writing_to(Path(folder)):
-            return save(self, Path(folder), formats, size, drawing)
+        target = named(folder, "folder")
+        with files.writing_to(target):
+            return save(self, target, formats, size, drawing)
 
     def __repr__(self) -> str:
         """The table and the conclusions."""
@@ -117,7 +118,7 @@ class Comparison(ComparedRuns):
         """
         from sojourn.comparing.reopened import reopen
 
-        return reopen(cls, Path(folder), metrics)
+        return reopen(cls, named(folder, "folder"), metrics)
 
     def _repr_html_(self) -> str:
         from sojourn.report import fragment
@@ -235,7 +236,8 @@ class Planned:
         if drawing is not None:
             aqms = list(dict.fromkeys(aqm for aqm, _ in self.cells))
             drawing.expect(self.link, aqms, self.seeds[0])
-        with files.writing_to(folder := None if out is None else Path(out)):
+        folder = None if out is None else named(out, "out", is_required=False)
+        with files.writing_to(folder):
             finish = _finisher(self.cells, folder, drawing)
             outcomes = run_all(
                 self.tasks, jobs=jobs, finish=finish, progress=progress, store=store,

@@ -12,7 +12,7 @@ from sojourn import _core, files
 from sojourn.describing.library import Sets
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
-from sojourn.errors import InputError
+from sojourn.errors import InputError, named
 from sojourn.loading.bring import AqmsLike
 from sojourn.reproduce import work
 from sojourn.reproduce.asked import Change, with_asked
@@ -55,12 +55,13 @@ def export(
             custom law, which no scenario file names.
         OSError: the folder cannot be written.
     """
+    target = named(folder, "folder")
     where = registry.select_one(engine)
     if Path(folder).is_file():
         raise InputError(f"--export {folder}: there is a file of that name; give a folder")
     selected = with_asked(select(names, where.engine), Change(sets, aqms, link, cases), profile)
     found = {
-        Path(folder) / paper.key / item.id / f"{key}.toml": scenario
+        target / paper.key / item.id / f"{key}.toml": scenario
         for paper, items in selected
         for item in items
         for key, scenario in work.scenarios(paper.key, item, profile).items()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from sojourn import _core, files
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
-from sojourn.errors import InputError
+from sojourn.errors import InputError, named
 from sojourn.running.interruptible import interruptible
 from sojourn.running.memory import check_bytes
 from sojourn.running.runs import with_aqm
@@ -69,7 +69,7 @@ def capture(
     if seed is not None:
         loaded = seeded(loaded, seed)
     check_bytes(lambda: "the packets of a capture take", loaded.capture_bytes(), memory)
-    target = Path(folder)
+    target = named(folder, "folder")
     with files.writing_to(target):
         written, digest = interruptible(
             lambda switch: _core.capture(loaded, str(target), file_format, switch),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn import _core
-from sojourn.errors import InputError
+from sojourn.errors import InputError, named
 from sojourn.files import FILES, unsealed
 from sojourn.running.labels import Labels
 from sojourn.running.series import SummaryRow, series
@@ -73,7 +73,7 @@ class Result(TabularByName):
             InputError: the folder has no manifest, so it holds no complete result; or a file of it
                 is damaged.
         """
-        return cls(_in_folder(Path(folder)))
+        return cls(_in_folder(named(folder, "folder")))
 
     @property
     def digest(self) -> str:
@@ -247,13 +247,14 @@ class Result(TabularByName):
         stay.
 
         Raises:
+            InputError: the folder's name is empty.
             OSError: the folder cannot be written, or the disk is full.
             Cancelled: its series of runs was interrupted meanwhile.
         """
         from sojourn.running.saving import save
 
         tables = ((name, self._run.table(name)) for name in TABLES)
-        return save(Path(folder), self.manifest, tables, self._labels, self._cancel)
+        return save(named(folder, "folder"), self.manifest, tables, self._labels, self._cancel)
 
     def __repr__(self) -> str:
         """Name, seed and digest."""

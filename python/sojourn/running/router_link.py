@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from sojourn import files
 from sojourn.describing.library import ScenarioLike, Sets, load
-from sojourn.errors import RunFailed
+from sojourn.errors import RunFailed, named
 from sojourn.running.router import (
     Options,
     both_ways,
@@ -227,4 +227,4 @@ def router(
     loaded = None if scenario is None else load(scenario, sets)
     options = {key: value for key, value in given.items() if key in _OPTIONS}
     wanted = Options(forward, reverse, loaded, **options)
-    return RouterLink(wanted, None if out is None else Path(out))
+    return RouterLink(wanted, None if out is None else named(out, "out", is_required=False))

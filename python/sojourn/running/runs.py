@@ -14,7 +14,7 @@ from sojourn.describing.queues import choose_link, framing_bytes
 from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
-from sojourn.errors import InputError, RunFailed
+from sojourn.errors import InputError, RunFailed, named
 from sojourn.running.memory import check as check_memory
 from sojourn.running.replicas import Progress, Task, run_all
 from sojourn.running.result import Result
@@ -78,17 +78,18 @@ def run(
         RunFailed: the run failed.
         TypeError: no engine has an option of that name.
     """
+    target = None if out is None else named(out, "out", is_required=False)
     selected = registry.select_one(engine, engine_options)
     loaded = with_aqm(load(scenario, sets), aqms, link).with_apps(custom_apps(apps))
     loaded = with_endpoints(loaded if seed is None else seeded(loaded, seed), endpoints)
     check_memory(loaded, allowed=memory)
 
     def finish(_index: int, result: Result) -> None:
-        if out is not None:
-            result.save(out)
+        if target is not None:
+            result.save(target)
 
     task = Task(f"{loaded.name}, seed {loaded.seed}", loaded, selected, custom_controls(ccs))
-    with files.writing_to(None if out is None else Path(out)):
+    with files.writing_to(target):
         (outcome,) = run_all([task], finish=finish, progress=progress, store=store, memory=memory)
     if isinstance(outcome, str):
         raise RunFailed(outcome)

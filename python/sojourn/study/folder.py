@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sojourn import files, platforms
-from sojourn.errors import InputError
+from sojourn.errors import InputError, not_empty
 
 
 class StudyFolder(Protocol):
@@ -154,5 +154,6 @@ class RemoteFolder:
 
 def open_folder(address: str | Path) -> StudyFolder:
     """A local folder by its path, any other by its address with ``://``."""
+    not_empty(address, "store")
     text = str(address)
     return RemoteFolder(text) if "://" in text else LocalFolder(Path(text))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sojourn import files
+from sojourn.errors import named
 from sojourn.stability.arrays import ArrayLike, floats
 from sojourn.stability.study.analysis import analyse
 from sojourn.stability.study.grid import MarginGrid, Point
@@ -44,7 +45,7 @@ class Map(MarginGrid):
         """
         from sojourn.plots import stability_map, style
 
-        folder = Path(folder)
+        folder = named(folder, "folder")
         names = [f"point-{i + 1}.svg" for i in range(len(self.observed))]
         drawing = stability_map.stability_map(self, links=names)
         picture = style.svg(drawing)
