@@ -379,3 +379,12 @@ def test_a_warning_about_the_scenarios_own_aqm_is_not_one_about_the_contenders(t
     mixed = sojourn.compare(scenario, ["dualpi2", "codel"], 1)
     (said,) = [text for text in mixed.warnings if "prague" in text]
     assert said.startswith("codel: ")
+
+
+def test_aqms_without_anything_to_do_get_no_verdict(tmp_path) -> None:
+    file = tmp_path / "elsewhere.toml"
+    file.write_text(SHAPED)
+    elsewhere = {"links.up.rate": "100mbit", "flows.0.access_rate": "10mbit"}
+    found = sojourn.compare(file, ["taildrop", "codel"], 2, sets=elsewhere)
+    assert verdict(found).startswith("No verdict: no AQM had anything to do in any run")
+    assert sentences(found) == []

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import between_engines, dominance
+from sojourn.comparing.idle import is_idle
 from sojourn.comparing.verdict import joined
 from sojourn.describing.formatting import decimals_for, scale_of, show
 
@@ -16,11 +17,16 @@ _DOCS = "docs/how-to/comparing-honestly.md has the rules and margins"
 
 
 def sentences(comparison: ComparedRuns) -> list[str]:
-    """One sentence per AQM after the first; with one seed, the reason why none can be given."""
+    """One sentence per AQM after the first; with one seed, the reason why none can be given.
+
+    There is none if no AQM had anything to do.
+    """
     if len(comparison.aqms) < 2:
         return []
     if comparison.references:
         return [_between_engines(comparison, name) for name in comparison.references]
+    if is_idle(comparison):
+        return []
     if len(comparison.seeds) < 2:
         return ["With one seed there are no intervals and no tests; use at least two, better ten."]
     fixed = [_fixed(comparison)] if comparison.fixed else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import dominance, shaping
+from sojourn.comparing.idle import is_idle
 from sojourn.describing.formatting import decimals_for, scale_of, show
 from sojourn.describing.metrics import row_of
 
@@ -20,6 +21,11 @@ def verdict(comparison: ComparedRuns) -> str:
     """Which AQM beats the first one, or whether two engines agree; one sentence, never empty."""
     if comparison.references:
         return _between_engines(comparison)
+    if is_idle(comparison):
+        return (
+            "No verdict: no AQM had anything to do in any run, so nothing compares them; lower the "
+            f"rate of link {comparison.link} or raise the load."
+        )
     known = [aqm for aqm in comparison.aqms if len(_plane(comparison, aqm)) == len(dominance.PAIR)]
     if not known:
         return "No run has both a queue delay and a utilisation, so there is no overall verdict."
