@@ -115,9 +115,9 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
         ));
     }
     let settings = registry::settings(spec).map_err(|error| error.message)?;
-    // Parameters for which the disc has no attribute must have the dialect's default.
-    let named = spec.dialect.as_ref().map_or(kind.clone(), |dialect| format!("{kind}@{dialect}"));
-    let as_named = QdiscSpec::parse(&named).and_then(|spec| registry::settings(&spec));
+    // Parameters for which the disc has no attribute must have its own values.
+    let own = if kind == "taildrop" { kind.clone() } else { format!("{kind}@ns3") };
+    let as_named = QdiscSpec::parse(&own).and_then(|spec| registry::settings(&spec));
     let built_in = as_named.map_err(|error| error.message)?;
     let mut attributes = Vec::new();
     for (name, value) in &settings {
@@ -163,7 +163,24 @@ pub fn parameters() -> Vec<Parameter> {
 
 #[cfg(test)]
 mod parameter_tests {
+    use sojourn_scenario::aqms::AqmInfo;
+
     use super::*;
+
+    /// `taildrop@head_drop` ran as a queue that drops arrivals.
+    #[test]
+    fn every_dialect_is_ns3s_own_or_refused() {
+        for aqm in AqmInfo::all() {
+            for dialect in &aqm.dialects {
+                let text = format!("{}@{}", aqm.name, dialect.name);
+                match theirs(&QdiscSpec::parse(&text).expect("a legal name")) {
+                    Ok(_) if aqm.name == "taildrop" => assert_ne!(dialect.name, "head_drop"),
+                    Ok(_) => assert_eq!(dialect.name, "ns3", "{text}"),
+                    Err(why) => assert!(why.contains("ns-3's"), "{text}: {why}"),
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_parameter_of_every_disc_is_set_or_refused_in_one_sentence() {

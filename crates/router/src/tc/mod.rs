@@ -11,6 +11,7 @@ mod read_back;
 mod writer;
 
 use sojourn_aqm::{Limit, QdiscSpec, registry, units};
+use sojourn_scenario::aqms::AqmInfo;
 
 use crate::plan::{KernelQdisc, RedAdaptation};
 use read_back::Thresholds;
@@ -96,6 +97,7 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
 /// Returns a sentence that says what the kernel lacks.
 pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDiscipline> {
     let settings = registry::settings(spec).map_err(|error| error.message)?;
+    dialect_of_kernel(spec)?;
     let mut writer = Writer::new(&settings, Asked::new(spec), context);
     // A full fq_codel drops from the flow with the most bytes (Linux 6.1 sch_fq_codel.c,
     // fq_codel_drop); all others drop the arriving packet.
@@ -128,6 +130,22 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         writer.warn(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
     }
     writer.finish()
+}
+
+/// Refuses a dialect that the kernel does not run. The default dialect stands for the kernel's own,
+/// with a warning. The dialects of tail drop and CAKE are sets of parameters, which are translated.
+fn dialect_of_kernel(spec: &QdiscSpec) -> Refusable<()> {
+    let kind = spec.kind();
+    let Some(dialect) = spec.dialect.as_deref() else { return Ok(()) };
+    let default = AqmInfo::of(spec).dialects.first().map(|dialect| dialect.name);
+    let is_of_parameters = matches!(kind.as_str(), "taildrop" | "cake");
+    if is_of_parameters || dialect == "linux" || default == Some(dialect) {
+        return Ok(());
+    }
+    Err(format!(
+        "the kernel has no dialect `{dialect}` of {kind}; write `{kind}@linux` for its own, or \
+         engine.linux.bottleneck = \"sojourn\" for ours"
+    ))
 }
 
 fn tail_drop(w: &mut Writer<'_>) -> Refusable<()> {
@@ -410,6 +428,31 @@ mod tests {
                 Err(message) => assert!(!why.is_empty() && message.contains(why), "{message}"),
             }
         }
+    }
+
+    /// `codel@act` ran as plain CoDel.
+    #[test]
+    fn every_dialect_is_translated_or_refused() {
+        for aqm in AqmInfo::all() {
+            for (place, dialect) in aqm.dialects.iter().enumerate() {
+                let text = format!("{}@{}", aqm.name, dialect.name);
+                let is_kernels = dialect.name == "linux" || aqm.name == "cake";
+                match translated(&text, &CONTEXT) {
+                    Ok(found) if is_kernels => assert!(found.warnings.is_empty(), "{text}"),
+                    Ok(found) if aqm.name == "taildrop" => {
+                        let fifo = if dialect.name == "bytes" { "bfifo" } else { "pfifo" };
+                        assert_eq!(found.arguments[0], fifo, "{text}");
+                    }
+                    Ok(found) => {
+                        assert_eq!(place, 0, "{text} is not the default");
+                        assert!(found.warnings[0].contains("simulator's dialect"), "{text}");
+                    }
+                    Err(why) => assert!(why.contains("kernel") || why.contains("tc"), "{why}"),
+                }
+            }
+        }
+        let act = translated("codel@act", &CONTEXT).unwrap_err();
+        assert!(act.contains("no dialect `act` of codel; write `codel@linux`"), "{act}");
     }
 
     #[test]
