@@ -10,7 +10,7 @@ use crate::document::quantities::{Buffer, BufferText};
 use crate::error::ScenarioError;
 use crate::parse::{self, Locations, Source};
 use crate::resolve::{self, ReadFile, Recordings, resolve_over};
-use crate::resolved::{App, Capacity, Resolved};
+use crate::resolved::{App, Capacity, Resolved, Transfers};
 
 /// An engine's own check of a scenario that is otherwise legal.
 pub type EngineCheck<'a> = dyn Fn(&Resolved) -> Result<(), ScenarioError> + 'a;
@@ -144,7 +144,10 @@ impl Scenario {
     fn recordings(&self) -> Recordings {
         let flows = self.resolved.flows.iter().enumerate();
         let recorded = flows.filter_map(|(index, group)| match &group.app {
-            App::Replay { recording, .. } => Some((index, Arc::clone(recording))),
+            App::Replay { recording, .. }
+            | App::Transfers { plan: Transfers::Recorded(recording), .. } => {
+                Some((index, Arc::clone(recording)))
+            }
             _ => None,
         });
         recorded.collect()

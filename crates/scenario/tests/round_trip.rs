@@ -270,6 +270,21 @@ fn another_queue_reads_no_trace_again() {
     assert_eq!(other.resolved().links[0].capacity, demo.resolved().links[0].capacity);
 }
 
+/// `--aqm` refused a scenario with recorded transfers.
+#[test]
+fn another_queue_keeps_the_recordings() {
+    for kind in ["replay", "transfers"] {
+        let text = format!(
+            "name = 'n'\nduration = '1s'\n[links.a]\nrate = '1mbit'\n[[flows]]\npath = ['a']\n\
+             rtt = '9ms'\napp = {{ kind = '{kind}', file = 'amounts.csv' }}\n"
+        );
+        let source = Source { format: Format::Toml, ..Source::default() };
+        let demo = Scenario::load(&text, &source, &|_| Ok("0.0,1200\n0.5,600\n".to_owned()));
+        let other = demo.unwrap().with_queue("a", "codel").unwrap();
+        assert_eq!(other.resolved().flows[0].app.recording().unwrap().amounts.len(), 2, "{kind}");
+    }
+}
+
 #[test]
 fn another_seed_changes_nothing_else() {
     let demo = load(DEMO, Format::Toml).unwrap();
