@@ -377,7 +377,7 @@ fn a_limit_is_set_once() {
     let both = [("links.bottleneck.queue", "taildrop:limit=10p")];
     let error = load(GOOD, &both).unwrap_err();
     assert_eq!(error.place, "demo.toml:6: links.bottleneck.buffer");
-    assert!(error.message.contains("remove one of the two"), "{error}");
+    assert!(error.message.contains("remove `limit` from the queue"), "{error}");
 }
 
 #[test]

@@ -260,6 +260,9 @@ fn another_queue_is_checked() {
     assert_eq!(place("a", "taildorp"), "links.a.queue.kind");
     assert_eq!(place("a", "taildrop:limit=9p"), "links.a.buffer");
     assert_eq!(place("c", "taildrop"), "links");
+    let two = demo.with_queue("a", "taildrop:limit=9p").unwrap_err().message;
+    assert!(two.contains("sets its `limit` of 9p as well; remove `limit` from the queue"), "{two}");
+    assert!(two.ends_with("to keep its value set links.a.buffer=9p"), "{two}");
 }
 
 #[test]

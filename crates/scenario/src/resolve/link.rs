@@ -177,7 +177,13 @@ fn limit_of(
 
 fn set_limit(place: &str, queue: &mut QdiscSpec, limit: Limit) -> Checked<()> {
     if !queue.set_default("limit", &limit.to_string()) {
-        return refuse(place, "the queue sets its `limit` as well; remove one of the two");
+        let own = queue.settings.iter().find(|(name, _)| name == "limit");
+        let own = own.map_or("", |(_, text)| text.as_str());
+        let message = format!(
+            "the queue sets its `limit` of {own} as well; remove `limit` from the queue, and to \
+             keep its value set {place}={own}"
+        );
+        return refuse(place, message);
     }
     registry::settings(queue).map(drop).map_err(|error| ScenarioError::new(place, error.message))
 }
