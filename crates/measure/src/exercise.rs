@@ -1,5 +1,7 @@
 //! Whether a run exercised what it is meant to: its flows, and any AQM.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::Resolved;
@@ -8,24 +10,31 @@ use sojourn_scenario::resolved::{App, FlowGroup, Link};
 /// Adds a warning for each class that delivered nothing; if all delivered, adds one if no AQM had
 /// anything to decide.
 pub fn warn(run: &mut Run, plan: &Resolved) {
-    let idle: Vec<String> = plan.classes().into_iter().filter(|c| is_idle(run, c)).collect();
-    for class in &idle {
-        if plan.flows.iter().any(|flow| flow.class == *class && may_count(flow, plan)) {
-            run.warnings.push(format!(
-                "class {class}: nothing was delivered after the warm-up, {} to {}; look at its \
-                 start and stop, and at rates, losses and buffers on its path",
-                plan.warmup, plan.duration
-            ));
-        }
+    let active = active_classes(run);
+    let may_count: BTreeSet<&str> = plan
+        .flows
+        .iter()
+        .filter(|flow| may_count(flow, plan))
+        .map(|flow| flow.class.as_str())
+        .collect();
+    let mut idle = plan.classes();
+    idle.retain(|class| !active.contains(class));
+    for class in idle.iter().filter(|class| may_count.contains(class.as_str())) {
+        run.warnings.push(format!(
+            "class {class}: nothing was delivered after the warm-up, {} to {}; look at its \
+             start and stop, and at rates, losses and buffers on its path",
+            plan.warmup, plan.duration
+        ));
     }
     if idle.is_empty() {
         warn_of_idle_queues(run, plan);
     }
 }
 
-/// Whether a class delivered nothing.
-fn is_idle(run: &Run, class: &str) -> bool {
-    value(run, Scope::Class, class, "goodput") == 0.0
+/// The classes that delivered something.
+fn active_classes(run: &Run) -> BTreeSet<String> {
+    let rows = run.summary.iter().filter(|row| row.scope == Scope::Class && row.value != 0.0);
+    rows.filter(|row| row.metric == "goodput").map(|row| row.name.clone()).collect()
 }
 
 /// Whether the scenario lets these flows run after the warm-up; otherwise the scenario warns
@@ -40,7 +49,7 @@ fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
 fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
     let is_greedy = |app: &App| app.bulk() == Some(None);
     let has_greedy = plan.flows.iter().any(|flow| is_greedy(&flow.app));
-    if !has_greedy || plan.links.iter().any(|link| has_decided(run, link)) {
+    if !has_greedy || has_decided(run, plan) {
         return;
     }
     run.warnings.push(
@@ -51,16 +60,15 @@ fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
     );
 }
 
-/// Whether a link dropped, marked or noticeably delayed packets.
-fn has_decided(run: &Run, link: &Link) -> bool {
-    let of = |metric: &str| value(run, Scope::Queue, &link.name, metric);
-    let packet = link.capacity.initial_rate().time_for(u64::from(link.mtu_bytes));
-    of("drop_rate") > 0.0 || of("mark_rate") > 0.0 || of("delay_p95") > packet.as_secs()
-}
-
-/// A value of the summary; zero if it is absent.
-fn value(run: &Run, scope: Scope, name: &str, metric: &str) -> f64 {
-    let mut rows = run.summary.iter();
-    let found = rows.find(|row| row.scope == scope && row.name == name && row.metric == metric);
-    found.map_or(0.0, |row| row.value)
+/// Whether any link dropped, marked or noticeably delayed packets.
+fn has_decided(run: &Run, plan: &Resolved) -> bool {
+    let packet_s =
+        |link: &Link| link.capacity.initial_rate().time_for(u64::from(link.mtu_bytes)).as_secs();
+    let names = plan.links.iter().map(|link| (link.name.as_str(), packet_s(link)));
+    let packets_s: BTreeMap<&str, f64> = names.collect();
+    run.summary.iter().filter(|row| row.scope == Scope::Queue).any(|row| match row.metric {
+        "drop_rate" | "mark_rate" => row.value > 0.0,
+        "delay_p95" => packets_s.get(&*row.name).is_some_and(|&packet_s| row.value > packet_s),
+        _ => false,
+    })
 }

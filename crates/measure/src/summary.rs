@@ -1,11 +1,13 @@
 //! Builds the tables of a run from its measurements.
 
+use std::collections::BTreeMap;
+
 use sojourn_aqm::{CauseClass, Var};
 use sojourn_record::Histogram;
 use sojourn_record::rows::{
     BinRow, DropDelaysOf, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow,
 };
-use sojourn_scenario::resolved::{App, Codec, Resolved};
+use sojourn_scenario::resolved::{App, Codec, FlowGroup, Resolved};
 use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::completion::{self, Quantile};
@@ -70,11 +72,17 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &mut stats.delays);
     }
     let (flows, flow_classes) = flow_names(plan);
+    let (mut of_class, mut groups) = (BTreeMap::new(), BTreeMap::new());
+    for (count, class) in counts.iter().zip(&flow_classes) {
+        of_class.entry(class.as_str()).or_insert_with(Vec::new).push(*count);
+    }
+    for group in &plan.flows {
+        groups.entry(group.class.as_str()).or_insert_with(Vec::new).push(group);
+    }
     for (class, name) in class_names.iter().enumerate() {
-        let of_class = |(count, class): (&FlowCount, &String)| (class == name).then_some(*count);
-        let counts: Vec<_> = counts.iter().zip(&flow_classes).filter_map(of_class).collect();
         let stats = &mut probe.classes[class];
-        summarise_class(&mut summary, plan, name, &counts, stats);
+        let counts = of_class.get(name.as_str()).map_or(&[][..], Vec::as_slice);
+        summarise_class(&mut summary, name, &groups[name.as_str()], counts, stats);
         push_histogram(&mut histograms, Scope::Class, name, "owd", &mut stats.one_way);
         push_histogram(&mut histograms, Scope::Class, name, "rtt", &mut stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &mut stats.completion);
@@ -290,8 +298,8 @@ const MINUTE_NS: f64 = 60e9;
 
 fn summarise_class(
     rows: &mut Vec<SummaryRow>,
-    plan: &Resolved,
     name: &str,
+    groups: &[&FlowGroup],
     counts: &[FlowCount],
     stats: &ClassStats,
 ) {
@@ -304,7 +312,7 @@ fn summarise_class(
         row(&metrics::GOODPUT, delivered as f64 * 8.0 / active_s);
         row(&metrics::GOODPUT_PER_FLOW, goodputs.iter().sum::<f64>() / goodputs.len() as f64);
     }
-    let bulk = plan.flows.iter().any(|g| g.class == name && g.app.bulk().is_some());
+    let bulk = groups.iter().any(|group| group.app.bulk().is_some());
     if bulk && goodputs.len() > 1 && goodputs.iter().any(|&goodput| goodput > 0.0) {
         row(&metrics::JAIN, jain(&goodputs));
     }
@@ -312,8 +320,7 @@ fn summarise_class(
     push_delays(&mut row, &stats.handshake, &metrics::HANDSHAKE);
     push_delays(&mut row, &stats.one_way, &metrics::OWD);
     push_delays(&mut row, &stats.rtt, &metrics::RTT);
-    let of_class = || plan.flows.iter().filter(|group| group.class == name);
-    let echoes = of_class().all(|group| matches!(group.app, App::Echo { .. }));
+    let echoes = groups.iter().all(|group| matches!(group.app, App::Echo { .. }));
     if let Some(mean_ns) = stats.rtt.mean_ns().filter(|_| echoes) {
         row(&metrics::ROUND_TRIPS_PER_MINUTE, MINUTE_NS / mean_ns);
     }
@@ -323,7 +330,7 @@ fn summarise_class(
         let loss = lost as f64 / (lost + received) as f64;
         row(&metrics::LOSS_RATE, loss);
         let delay_ns = stats.one_way.quantile_ns(PLAYOUT_QUANTILE);
-        if let (Some(delay_ns), Some(codec)) = (delay_ns, codec_of(plan, name)) {
+        if let (Some(delay_ns), Some(codec)) = (delay_ns, codec_of(groups)) {
             let rating = emodel::rating(codec, delay_ns / 1e9, loss);
             row(&metrics::VOICE_R, rating);
             row(&metrics::VOICE_MOS, emodel::opinion(rating));
@@ -366,8 +373,8 @@ fn bound_of(q: f64) -> &'static Metric {
 }
 
 /// The codec of a class that is voice calls with one codec and nothing else.
-fn codec_of(plan: &Resolved, class: &str) -> Option<Codec> {
-    let mut codecs = plan.flows.iter().filter(|g| g.class == class).map(|g| g.app.voice());
+fn codec_of(groups: &[&FlowGroup]) -> Option<Codec> {
+    let mut codecs = groups.iter().map(|group| group.app.voice());
     let first = codecs.next()??;
     codecs.all(|codec| codec == Some(first)).then_some(first)
 }

@@ -4,6 +4,8 @@
 
 mod access;
 
+use std::collections::BTreeSet;
+
 use sojourn_aqm::{Limit, Rate, Span, Time};
 use sojourn_measure::BUILTIN_VARS;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, PacketRow, StateRow};
@@ -50,9 +52,10 @@ pub fn memory_needs(plan: &Resolved) -> Vec<MemoryNeed> {
     for (index, group) in plan.flows.iter().enumerate() {
         of_group(plan, index, group, &mut needs);
     }
+    let (through, narrowest) = (through_links(plan), by_narrowest_link(plan));
     for (index, link) in plan.links.iter().enumerate() {
-        needs.push(of_queue(plan, link));
-        needs.push(on_wires(plan, index));
+        needs.push(of_queue(plan, link, &through[index]));
+        needs.push(on_wires(plan, link, &narrowest[index]));
     }
     of_records(plan, flows, &mut needs);
     needs
@@ -111,14 +114,34 @@ fn beyond_ordinary_window(group: &FlowGroup) -> f64 {
     }
 }
 
+/// The groups of flows whose packets pass each link, in either direction.
+fn through_links(plan: &Resolved) -> Vec<Vec<&FlowGroup>> {
+    let mut through = vec![Vec::new(); plan.links.len()];
+    for group in &plan.flows {
+        for link in BTreeSet::from_iter(group.path.iter().chain(&group.reverse)) {
+            through[*link].push(group);
+        }
+    }
+    through
+}
+
+/// The groups of flows, each at the narrowest link of its path.
+fn by_narrowest_link(plan: &Resolved) -> Vec<Vec<&FlowGroup>> {
+    let rate_of = |link: usize| plan.links[link].capacity.highest_rate().as_bps();
+    let mut groups = vec![Vec::new(); plan.links.len()];
+    for group in &plan.flows {
+        if let Some(link) = group.path.iter().copied().min_by_key(|&link| rate_of(link)) {
+            groups[link].push(group);
+        }
+    }
+    groups
+}
+
 /// Memory for the largest backlog of a link: its limit, or all arrivals.
-fn of_queue(plan: &Resolved, link: &Link) -> MemoryNeed {
-    let through = plan.flows.iter().filter(|group| {
-        let of = |path: &[usize]| path.iter().any(|&i| plan.links[i].name == link.name);
-        of(&group.path) || of(&group.reverse)
-    });
-    let smallest = through.clone().map(|g| g.app.packet_bytes()).min().unwrap_or(1500).max(1);
-    let arriving = through.map(|g| f64::from(g.count) * bits(g.access_rate)).sum::<f64>() / 8.0;
+fn of_queue(plan: &Resolved, link: &Link, through: &[&FlowGroup]) -> MemoryNeed {
+    let smallest = through.iter().map(|g| g.app.packet_bytes()).min().unwrap_or(1500).max(1);
+    let arriving = through.iter().map(|g| f64::from(g.count) * bits(g.access_rate));
+    let arriving = arriving.sum::<f64>() / 8.0;
     let most = arriving * plan.duration.as_secs() / f64::from(smallest);
     let limit = match link.limit {
         Limit::Packets(packets) => packets as f64,
@@ -132,12 +155,10 @@ fn of_queue(plan: &Resolved, link: &Link) -> MemoryNeed {
 
 /// Memory for the packets beyond a link, and for their segments and ACKs over TCP. Each group of
 /// flows counts once, at the narrowest link of its path.
-fn on_wires(plan: &Resolved, index: usize) -> MemoryNeed {
-    let rate_of = |link: usize| plan.links[link].capacity.highest_rate().as_bps();
-    let narrowest = |group: &FlowGroup| group.path.iter().copied().min_by_key(|&i| rate_of(i));
+fn on_wires(plan: &Resolved, link: &Link, groups: &[&FlowGroup]) -> MemoryNeed {
     let (mut arriving, mut longest, mut smallest) = (0.0, Span::ZERO, u32::MAX);
     let mut segment = 0.0;
-    for group in plan.flows.iter().filter(|&group| narrowest(group) == Some(index)) {
+    for group in groups {
         let mut beyond = group.rtt - group.access_delay;
         if group.app.tcp().is_some() {
             segment = SEGMENT_BYTES;
@@ -148,12 +169,12 @@ fn on_wires(plan: &Resolved, index: usize) -> MemoryNeed {
         arriving += f64::from(group.count) * most_bps(&group.app, group.access_rate);
         smallest = smallest.min(group.app.packet_bytes());
     }
-    let rate = arriving.min(bits(plan.links[index].capacity.highest_rate()));
+    let rate = arriving.min(bits(link.capacity.highest_rate()));
     let seconds = longest.min(plan.duration).as_secs();
     let packets = rate / 8.0 * seconds / f64::from(smallest.max(1));
     let each = size_of::<(Time, Packet)>() as f64 * RING + segment;
     let what = format!("{packets:.0} packets on their way beyond the link");
-    need(format!("links.{}.rate", plan.links[index].name), what, packets * each, false)
+    need(format!("links.{}.rate", link.name), what, packets * each, false)
 }
 
 /// The rate at which a flow can fill its access link.

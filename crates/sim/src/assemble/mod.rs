@@ -7,13 +7,14 @@ mod routes;
 mod services;
 mod transport;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_link::{Impairment, SerialLink};
 use sojourn_measure::{Bins, DatagramLosses, EcnConnections, Probe, Utilisation};
 use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Tcp};
+use sojourn_scenario::resolved::{App, Resolved, Tcp};
 use sojourn_traffic::{CustomApp, TransferPlan};
 
 use self::ends::{Buffers, ecn, initial_window};
@@ -58,9 +59,10 @@ pub(crate) fn world(
     world.remarks = endpoints::remarks(&custom.stacks);
     let buffers = Buffers::of(plan);
     let classes = plan.classes();
-    let class_of = |group: &FlowGroup| classes.iter().position(|class| *class == group.class);
+    let class_of = classes.iter().zip(0..).map(|(class, place)| (class.as_str(), place));
+    let class_of: BTreeMap<&str, u32> = class_of.collect();
     let added = plan.flows.iter().enumerate().try_for_each(|(place, group)| {
-        let class = class_of(group).expect("every class is listed") as u32;
+        let class = class_of[group.class.as_str()];
         add_flows(&mut world, (plan, place, class), buffers, custom, keep_going)
     });
     match added {

@@ -97,7 +97,7 @@ pub(super) fn waits_for_marks(
 ) -> Option<String> {
     let tcp = flow.app.tcp()?;
     let control = tcp.cc.as_deref()?.split([':', '@']).next()?.trim();
-    let marks = |&link: &usize| Queue::of(resolved, link).can_mark();
+    let marks = |&link: &usize| Queue::of(resolved, &resolved.links[link], &[]).can_mark();
     if !NEED_ECN.contains(&control) || (tcp.ecn.is_some() && flow.path.iter().any(marks)) {
         return None;
     }

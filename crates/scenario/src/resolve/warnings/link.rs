@@ -2,13 +2,11 @@
 
 use sojourn_aqm::{Span, Time};
 
-use super::sends_over;
+use super::Over;
 use crate::resolved::{Capacity, Extra, Link, Resolved};
 
-pub(super) fn unused(resolved: &Resolved, index: usize, link: &Link) -> Option<String> {
-    let mut used = resolved.flows.iter().flat_map(|flow| flow.path.iter().chain(&flow.reverse));
-    let is_unused = !used.any(|&link| link == index);
-    is_unused.then(|| format!("links.{}: no flow uses this link", link.name))
+pub(super) fn unused(_: &Resolved, link: &Link, over: &Over<'_>) -> Option<String> {
+    (!over.is_used).then(|| format!("links.{}: no flow uses this link", link.name))
 }
 
 pub(super) fn unused_wlan(resolved: &Resolved, index: usize) -> Option<String> {
@@ -19,7 +17,11 @@ pub(super) fn unused_wlan(resolved: &Resolved, index: usize) -> Option<String> {
 }
 
 /// A step of a schedule, or the first opportunity of a trace, that the run does not reach.
-pub(super) fn changes_after_the_end(resolved: &Resolved, _: usize, link: &Link) -> Option<String> {
+pub(super) fn changes_after_the_end(
+    resolved: &Resolved,
+    link: &Link,
+    _: &Over<'_>,
+) -> Option<String> {
     let (end, name) = (Time::ZERO + resolved.duration, &link.name);
     match &link.capacity {
         Capacity::Schedule(schedule) => {
@@ -47,13 +49,12 @@ pub(super) fn changes_after_the_end(resolved: &Resolved, _: usize, link: &Link) 
 }
 
 /// Jitter longer than the round trips is probably a wrong unit, or should be a separate path.
-pub(super) fn jitter_beyond_rtt(resolved: &Resolved, index: usize, link: &Link) -> Option<String> {
+pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> Option<String> {
     let most = match link.jitter?.extra {
         Extra::Uniform(most) => most,
         Extra::Exponential(mean) | Extra::LogNormal { mean, .. } => mean,
     };
-    let over = resolved.flows.iter().filter(|flow| sends_over(flow, index));
-    let slowest = over.max_by_key(|flow| flow.rtt)?;
+    let slowest = over.senders.iter().max_by_key(|flow| flow.rtt)?;
     (most > slowest.rtt).then(|| {
         format!(
             "links.{}.jitter: {most} of extra delay is longer than the base RTT of every flow over \

@@ -8,8 +8,29 @@ mod queue;
 use self::queue::Queue;
 use crate::resolved::{FlowGroup, Link, Resolved};
 
-/// A check of the link or group with an index.
-type Check<T> = fn(&Resolved, usize, &T) -> Option<String>;
+/// A check of the group with an index.
+type FlowCheck = fn(&Resolved, usize, &FlowGroup) -> Option<String>;
+/// A check of a link and the flows over it.
+type LinkCheck = fn(&Resolved, &Link, &Over<'_>) -> Option<String>;
+
+/// The flows over a link.
+#[derive(Clone, Default)]
+struct Over<'a> {
+    /// The groups that send data through it.
+    senders: Vec<&'a FlowGroup>,
+    /// Whether any group uses it, in either direction.
+    is_used: bool,
+}
+
+/// The flows over every link, found in one pass, as a scenario may have thousands of both.
+fn over_links(resolved: &Resolved) -> Vec<Over<'_>> {
+    let mut over = vec![Over::default(); resolved.links.len()];
+    for flow in &resolved.flows {
+        flow.path.iter().for_each(|&link| over[link].senders.push(flow));
+        flow.path.iter().chain(&flow.reverse).for_each(|&link| over[link].is_used = true);
+    }
+    over
+}
 
 /// Checks of a queue; each gives at most one sentence.
 const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 11] = [
@@ -27,11 +48,11 @@ const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 11] = [
 ];
 
 /// Checks of a link without its queue.
-const OF_LINKS: [Check<Link>; 3] =
+const OF_LINKS: [LinkCheck; 3] =
     [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt];
 
 /// Checks of a group of flows.
-const OF_FLOWS: [Check<FlowGroup>; 8] = [
+const OF_FLOWS: [FlowCheck; 8] = [
     flow::starts_after_the_end,
     flow::stops_before_it_counts,
     flow::cut_replay,
@@ -44,9 +65,10 @@ const OF_FLOWS: [Check<FlowGroup>; 8] = [
 
 /// One sentence for each warning, link by link, then flow by flow.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
-    let links = resolved.links.iter().enumerate().flat_map(|(index, link)| {
-        let queue = Queue::of(resolved, index);
-        let of_link = OF_LINKS.iter().filter_map(move |check| check(resolved, index, link));
+    let over = over_links(resolved);
+    let links = resolved.links.iter().zip(&over).flat_map(|(link, over)| {
+        let queue = Queue::of(resolved, link, &over.senders);
+        let of_link = OF_LINKS.iter().filter_map(move |check| check(resolved, link, over));
         of_link.chain(OF_QUEUES.iter().filter_map(move |check| check(&queue)))
     });
     let wlans = (0..resolved.wlans.len()).filter_map(|index| link::unused_wlan(resolved, index));
@@ -54,9 +76,4 @@ pub(super) fn all(resolved: &Resolved) -> Vec<String> {
         OF_FLOWS.iter().filter_map(move |check| check(resolved, index, flow))
     });
     links.chain(wlans).chain(flows).collect()
-}
-
-/// Whether flows of a group send data through a link.
-fn sends_over(flow: &FlowGroup, link: usize) -> bool {
-    flow.path.contains(&link)
 }

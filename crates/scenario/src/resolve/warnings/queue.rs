@@ -3,7 +3,6 @@
 use sojourn_aqm::qdiscs::cake::CakeParams;
 use sojourn_aqm::{Limit, Rate, Span, registry, units};
 
-use super::sends_over;
 use crate::resolved::{Device, FlowGroup, Link, Resolved};
 
 /// Settings that are the queue delay from which on a law acts.
@@ -18,17 +17,21 @@ const NEVER_MARK: [&str; 2] = ["taildrop", "sfq"];
 /// The queue of a link with its settings, defaults filled in.
 pub(super) struct Queue<'a> {
     resolved: &'a Resolved,
-    index: usize,
     link: &'a Link,
+    /// The groups that send data through it.
+    senders: &'a [&'a FlowGroup],
     settings: Vec<(&'static str, String)>,
 }
 
 impl<'a> Queue<'a> {
-    /// The queue of a link.
-    pub(super) fn of(resolved: &'a Resolved, index: usize) -> Queue<'a> {
-        let link = &resolved.links[index];
+    /// The queue of a link that these groups send data through.
+    pub(super) fn of(
+        resolved: &'a Resolved,
+        link: &'a Link,
+        senders: &'a [&'a FlowGroup],
+    ) -> Queue<'a> {
         let settings = registry::settings(&link.queue).unwrap_or_default();
-        Queue { resolved, index, link, settings }
+        Queue { resolved, link, senders, settings }
     }
 
     fn text(&self, name: &str) -> Option<&str> {
@@ -94,8 +97,7 @@ impl<'a> Queue<'a> {
 
     /// The groups that send data through it.
     fn flows(&self) -> impl Iterator<Item = &'a FlowGroup> {
-        let index = self.index;
-        self.resolved.flows.iter().filter(move |flow| sends_over(flow, index))
+        self.senders.iter().copied()
     }
 
     /// Whether it can mark any packet at all.
