@@ -1,10 +1,13 @@
 //! Descriptions of AQMs with odd but well-formed values: every entry, dialect and parameter can
 //! come up.
 
+use std::sync::LazyLock;
+
 use bolero::TypeGenerator;
 use sojourn_aqm::params::{ParamSpec, ValueKind};
-use sojourn_aqm::registry::{self, PRESETS, Role};
+use sojourn_aqm::registry;
 use sojourn_aqm::{Limit, QdiscSpec};
+use sojourn_scenario::aqms::AqmInfo;
 
 /// The description of an AQM to build.
 #[derive(Clone, Debug, TypeGenerator)]
@@ -15,26 +18,23 @@ pub struct Settings {
     values: Vec<(u8, u16)>,
 }
 
-/// Every entry in every dialect, alone and under flow queues.
-fn kinds() -> Vec<String> {
-    let of = |entry: registry::Entry| {
-        let named = entry.dialects.iter().map(move |d| format!("{}@{}", entry.name, d.name));
-        named.flat_map(move |name| match entry.role {
-            Role::Law => vec![format!("fq({name})"), name],
-            Role::Scheme => vec![name],
-        })
+/// Every AQM in every dialect, laws also under flow queues.
+static KINDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let of = |aqm: AqmInfo| {
+        let named = aqm.dialects.iter().map(|d| format!("{}@{}", aqm.name, d.name));
+        let named: Vec<String> = named.collect();
+        let below = named.iter().filter(|_| aqm.is_law).map(|name| format!("fq({name})"));
+        below.chain(named.clone()).collect::<Vec<String>>()
     };
-    let presets = PRESETS.iter().map(|preset| preset.name.to_owned());
-    registry::entries().into_iter().flat_map(of).chain(presets).collect()
-}
+    AqmInfo::all().into_iter().flat_map(of).collect()
+});
 
 impl Settings {
     /// The description with its limit, unless it is refused.
     pub fn spec(&self) -> Option<(QdiscSpec, Limit)> {
         let limits = ["1p", "2p", "7p", "100p", "5000p", "64B", "1514B", "20kB", "1MB"];
         let limit = limits[usize::from(self.limit) % limits.len()];
-        let kinds = kinds();
-        let kind = &kinds[usize::from(self.kind) % kinds.len()];
+        let kind = &KINDS[usize::from(self.kind) % KINDS.len()];
         let bare = QdiscSpec::parse(kind).expect("every entry stands alone");
         let law = registry::entry(&bare.law).expect("it is registered");
         let own = registry::discipline_params(bare.discipline);
@@ -70,6 +70,8 @@ fn value_of(param: &ParamSpec, choice: u16) -> String {
         }
         ValueKind::Whole => power.to_string(),
         ValueKind::Bytes => format!("{power}B"),
+        ValueKind::SignedBytes if choice.is_multiple_of(2) => format!("-{power}B"),
+        ValueKind::SignedBytes => format!("{power}B"),
         ValueKind::Limit => format!("{power}{}", if choice.is_multiple_of(2) { "p" } else { "B" }),
         ValueKind::Rate => format!("{power}bit"),
         ValueKind::Bool => choice.is_multiple_of(2).to_string(),

@@ -6,20 +6,25 @@
 mod choice;
 pub mod judge;
 pub mod mutants;
+mod own_law;
 mod packet_rules;
 mod pools;
 pub mod scenarios;
+mod schema_keys;
 
 use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use bolero::TypeGenerator;
+use sojourn_endpoint::{ConfiguredStack, Stacks};
+use sojourn_endpoint_quinn::{Quinn, QuinnSettings};
 use sojourn_record::Run;
 use sojourn_scenario::resolved::Resolved;
 use sojourn_scenario::{Format, Scenario, ScenarioError, Source};
-use sojourn_sim::{MemoryNeed, SimError};
+use sojourn_sim::{Custom, MemoryNeed, SimError};
 
 /// Scenarios that need more memory than this are not run; the command compares with free memory.
 const MEMORY_BYTES: f64 = 100e6;
@@ -156,17 +161,29 @@ fn load(text: &str) -> Result<Scenario, ScenarioError> {
         name if name.ends_with(".csv") => Ok(AMOUNTS.to_owned()),
         _ => Ok(TRACE.to_owned()),
     };
-    Scenario::load_for(text, &source, &read, &|plan| {
+    let scenario = Scenario::load_for(text, &source, &read, &|plan| {
         sojourn_sim::check(plan).map_err(|error| match error {
             SimError::Invalid { place, message } => ScenarioError::new(place, message),
             SimError::Cancelled => unreachable!("a check is not cancelled"),
         })
-    })
+    })?;
+    match own_law::of(text) {
+        Some((link, aqm)) => scenario.with_laws([own_law::LAW.clone()])?.with_queue(link, aqm),
+        None => Ok(scenario),
+    }
 }
+
+/// The library of every transport.
+static LIBRARY: LazyLock<Custom> = LazyLock::new(|| {
+    let quinn = ConfiguredStack::new(Arc::new(Quinn::new(QuinnSettings::default())));
+    Custom { stacks: Stacks::from([("quic".to_owned(), quinn)]), ..Custom::default() }
+});
 
 fn run(plan: &Resolved, questions: u32) -> Result<Run, SimError> {
     let asked = Cell::new(0);
-    sojourn_sim::run(plan, &|_| {
+    let has_library = plan.flows.iter().any(|group| group.app.transport().is_some());
+    let custom = if has_library { LIBRARY.clone() } else { Custom::default() };
+    sojourn_sim::run_with(plan, &custom, &|_| {
         asked.set(asked.get() + 1);
         asked.get() < questions
     })

@@ -83,7 +83,7 @@ fn change(document: &mut toml::Table, choice: &mut Choice) {
 
 fn change_here(table: &mut toml::Table, choice: &mut Choice) {
     let keys: Vec<String> = table.keys().cloned().collect();
-    let known = choice.of_these(pools::KEYS).to_owned();
+    let known = pools::key(choice).to_owned();
     let own = if keys.is_empty() { known.clone() } else { keys[choice.below(keys.len())].clone() };
     match choice.below(10) {
         0 => drop(table.remove(&own)),

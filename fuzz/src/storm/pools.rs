@@ -1,8 +1,12 @@
 //! Odd, extreme and wrong values, by kind.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use toml::Value;
 
 use super::choice::Choice;
+use super::schema_keys;
 use crate::settings::Settings;
 
 const SPANS: &[&str] = &[
@@ -135,6 +139,11 @@ const WORDS: &[&str] = &[
     "uniform",
     "poisson",
     "auto",
+    "quic",
+    "ect1",
+    "ef",
+    "diffserv4",
+    "dual-srchost",
     "kernel",
     "sojourn",
     "g711",
@@ -164,6 +173,12 @@ const TABLES: &[&str] = &[
     r#"{ kind = "bursts", rate = "9mbit", packet = "1000B", at = ["1ms"], length = "20ms" }"#,
     r#"{ kind = "video", frames = ["9kB", "2kB"], interval = "20ms" }"#,
     r#"{ kind = "replay", file = "amounts.csv" }"#,
+    r#"{ kind = "transfers", sizes = ["1B", "9kB"], every = "5ms", arrivals = "uniform" }"#,
+    r#"{ kind = "transfers", file = "amounts.csv" }"#,
+    r#"{ kind = "echo", interval = "20ms" }"#,
+    r#"{ kind = "echo", interval = "1ns", packet = "64B" }"#,
+    r#"{ kind = "schedule", steps = [["0s", "20ms"], ["1s", "1ns"]], reorder = true }"#,
+    r#"{ kind = "schedule", steps = [["0s", 0.0], ["1s", 1.0]] }"#,
     r#"{ kind = "trace", file = "link.down" }"#,
     r#"{ kind = "schedule", steps = [["0s", "1mbit"], ["100ms", "20mbit"]] }"#,
     r#"{ kind = "schedule", steps = [["0s", "9mbit"], ["60ms", "0bit"], ["1s", "9mbit"]] }"#,
@@ -186,75 +201,18 @@ const TABLES: &[&str] = &[
     r#"["bottleneck", "bottleneck"]"#,
 ];
 
-/// Every key of a scenario, and some invalid keys.
-pub(crate) const KEYS: &[&str] = &[
-    "name",
-    "seed",
-    "duration",
-    "warmup",
-    "record",
-    "links",
-    "wlans",
-    "flows",
-    "engine",
-    "expect",
-    "metric",
-    "below",
-    "packets",
-    "signals",
-    "states",
-    "sample",
-    "bins",
-    "latency",
-    "rate",
-    "delay",
-    "framing",
-    "buffer",
-    "queue",
-    "device",
-    "jitter",
-    "loss",
-    "ecn_bleaching",
-    "class",
-    "count",
-    "path",
-    "reverse",
-    "in_service",
-    "steps",
-    "line",
-    "burst",
-    "overdraft",
-    "airtime_fairness",
-    "rate_control",
-    "offload",
-    "rtt",
-    "access",
-    "access_rate",
-    "tcp",
-    "cc",
-    "ecn",
-    "accecn",
-    "receiver_ecn",
-    "accecn_option",
-    "ecn_fallback",
-    "packet",
-    "header",
-    "initial_window",
-    "ack_every",
-    "receive_window",
-    "autotuning",
-    "src_host",
-    "dst_host",
-    "start",
-    "stop",
-    "app",
-    "kind",
-    "voice",
-    "think",
-    "sizes",
-    "hz",
-    "nonsense",
-];
+/// The name of every key of a scenario, and an unknown one.
+static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let keys = schema_keys::all();
+    let names = keys.iter().filter(|key| !key.contains('='));
+    let names = names.filter_map(|key| key.rsplit_once('.')).map(|(_, name)| name.to_owned());
+    names.chain(["nonsense".to_owned()]).collect::<BTreeSet<String>>().into_iter().collect()
+});
+
+/// A key, which may belong anywhere.
+pub(crate) fn key(choice: &mut Choice) -> &'static str {
+    &KEYS[choice.below(KEYS.len())]
+}
 
 /// An AQM with any parameters; the first legal one of some draws.
 pub(crate) fn aqm(choice: &mut Choice) -> String {
@@ -262,19 +220,33 @@ pub(crate) fn aqm(choice: &mut Choice) -> String {
     spec.map_or_else(|| "pie".to_owned(), |(spec, _)| spec.to_string())
 }
 
+/// The same as a text or as a table.
+pub(crate) fn aqm_value(choice: &mut Choice) -> Value {
+    let text = aqm(choice);
+    if choice.chance(0.7) { Value::from(text) } else { Value::Table(aqm_table(&text)) }
+}
+
+/// The table of an AQM's text form.
+fn aqm_table(text: &str) -> toml::Table {
+    let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+    let (kind, dialect) = name.split_once('@').unwrap_or((name, ""));
+    let settings = settings.split(',').filter_map(|setting| setting.split_once('='));
+    let keys = [("kind", kind), ("dialect", dialect)].into_iter().chain(settings);
+    let keys = keys.filter(|(_, text)| !text.is_empty());
+    keys.map(|(key, text)| (key.to_owned(), Value::from(text))).collect()
+}
+
 /// A value for a key, mostly of the right kind.
 pub(crate) fn value(key: &str, choice: &mut Choice) -> Value {
-    let any = KEYS[choice.below(KEYS.len())];
-    let key = if choice.chance(0.1) { any } else { key };
+    let key = if choice.chance(0.1) { self::key(choice) } else { key };
     let text = |pool: &[&str], choice: &mut Choice| Value::from(choice.of_these(pool));
     match key {
-        "duration" | "warmup" | "sample" | "bins" | "delay" | "rtt" | "stop" | "think" => {
-            text(SPANS, choice)
-        }
+        "duration" | "warmup" | "sample" | "bins" | "rtt" | "stop" | "think" => text(SPANS, choice),
+        "delay" if choice.chance(0.7) => text(SPANS, choice),
         "rate" | "access_rate" if choice.chance(0.7) => text(RATES, choice),
         "framing" | "packet" | "header" | "receive_window" => text(SIZES, choice),
         "buffer" => text(BUFFERS, choice),
-        "queue" => Value::from(aqm(choice)),
+        "queue" => aqm_value(choice),
         "start" => text(STARTS, choice),
         "cc" => text(CONTROLS, choice),
         "seed" | "count" | "initial_window" | "ack_every" | "hz" => {
@@ -283,9 +255,8 @@ pub(crate) fn value(key: &str, choice: &mut Choice) -> Value {
         "packets" | "signals" | "states" | "latency" | "ecn_bleaching" | "ecn" | "accecn"
         | "ecn_fallback" | "autotuning" | "voice" => Value::from(choice.chance(0.5)),
         "record" => Value::from(toml::Table::new()),
-        "rate" | "app" | "device" | "jitter" | "loss" | "access" | "path" | "reverse" | "sizes" => {
-            table(choice)
-        }
+        "delay" | "rate" | "app" | "device" | "jitter" | "loss" | "access" | "path" | "reverse"
+        | "sizes" => table(choice),
         _ => match choice.below(4) {
             0 => Value::from(PARTS[choice.below(PARTS.len())]),
             1 => table(choice),
