@@ -80,6 +80,7 @@ TABLES = {
         {
             "queue": coded("bottleneck", "bottleneck", "uplink", *["bottleneck"] * 3),
             "flow": coded("a", "b", "z", "a", "b", "c"),
+            "seq": u64(3, 0, 0, 4, 1, 0),
             "arrived_ns": u64(1, 22, 333, 4_444, 55_555, 666_666),
             "left_ns": u64(1_001, 22, 999, 4_454, 55_655, None),
             "bytes": u64(1_500, 40, 7, 1_499, 1_498, 1_497),
@@ -139,6 +140,11 @@ EXPECTED: dict[str, dict[str, tuple[Any, Any]]] = {
         "flow": ([0, 1, 0, 1, 3], np.int32),
         "fate": ([SENT, OVERFLOW, RANDOM, DETERMINISTIC, WAITING], np.int8),
     },
+    "arrivals": {
+        "t_s": ([0.1], np.float64),
+        "classes": (["a", "b", "c", "z"], np.str_),
+        "delivered_bytes": ([[1_500, 0, 0, 0]], np.float64),
+    },
 }
 
 
@@ -186,7 +192,29 @@ def test_codes_of_fates_are_part_of_the_file_format() -> None:
 
 
 def test_tables_that_are_not_recorded_by_default_are_asked_for() -> None:
-    assert RECORDS == {"states": "states", "goodput": "flows", "packets": "packets"}
+    tables = {"states": "states", "goodput": "flows", "packets": "packets"}
+    assert tables | {"arrivals": "packets"} == RECORDS
+
+
+def test_an_arrival_counts_once_when_it_leaves_the_queue() -> None:
+    sent = {
+        "queue": coded(*["bottleneck"] * 5),
+        "flow": coded("bulk.1", "bulk.2", "bulk.1", "bulk.1", "call"),
+        "seq": u64(0, 0, 1, 0, 0),
+        "left_ns": u64(50_000_000, 120_000_000, 130_000_000, 140_000_000, 320_000_000),
+        "bytes": u64(1_500, 1_500, 1_000, 1_500, 218),
+        "fate": coded(*["sent"] * 5),
+    }
+
+    class Sent(TinyRun):
+        def table(self, name: str) -> pa.Table:
+            return pa.table(sent) if name == "packets" else TABLES[name]
+
+    pool = Pool([extract(Result(Sent()), ("arrivals",))], {})
+    # The second copy of bulk.1's packet 0 does not count.
+    (bulk,), (call,) = pool.arrivals_bps("bulk", 0.1), pool.arrivals_bps("call", 0.2)
+    np.testing.assert_allclose(bulk, [120e3, 200e3, 0, 0])
+    np.testing.assert_allclose(call, [0, 218 * 8 / 0.2])
 
 
 def test_a_pool_reads_the_kept_arrays_in_seconds_and_bits(result: Result) -> None:

@@ -156,12 +156,43 @@ def _packets(result: Result) -> Arrays:
     }
 
 
+_ARRIVAL_BIN_NS = 100_000_000
+
+
+def _arrivals(result: Result) -> Arrays:
+    """Bytes of each group's packets that left the first queue, laid out as by `_goodput`.
+
+    Only the first copy of a packet counts: of flows with one connection this is what has arrived,
+    in order or not, but for the wire behind the queue.
+    """
+    table = result.packets
+    sent = np.asarray(table["queue"].combine_chunks().indices) == 0
+    sent &= table["fate"].cast("string").to_numpy(zero_copy_only=False) == "sent"
+    flows = table["flow"].combine_chunks()
+    flow, seq = np.asarray(flows.indices)[sent].astype(np.int64), table["seq"].to_numpy()[sent]
+    left_ns = table["left_ns"].fill_null(0).to_numpy()[sent].astype(np.int64)
+    order = np.lexsort((left_ns, seq, flow))
+    again = (np.diff(flow[order]) == 0) & (np.diff(seq[order].astype(np.int64)) == 0)
+    first = order[np.concatenate([[True], ~again])] if order.size else order
+    names = [str(name).rpartition(".")[0] or str(name) for name in flows.dictionary.to_pylist()]
+    groups, group_of = np.unique(np.array(names, dtype=np.str_), return_inverse=True)
+    bins = left_ns[first] // _ARRIVAL_BIN_NS
+    arrived = np.zeros((int(bins.max(initial=0)) + 1, len(groups)))
+    np.add.at(arrived, (bins, group_of[flow[first]]), table["bytes"].to_numpy()[sent][first])
+    return {
+        "t_s": np.arange(1, len(arrived) + 1) * (_ARRIVAL_BIN_NS * 1e-9),
+        "classes": groups,
+        "delivered_bytes": arrived.cumsum(axis=0),
+    }
+
+
 EXTRACTORS: dict[str, Callable[[Result], Arrays]] = {
     "delays": _delays,
     "states": _states,
     "goodput": _goodput,
     "transfers": _transfers,
     "packets": _packets,
+    "arrivals": _arrivals,
 }
 # What a scenario must record for each of them.
-RECORDS = {"states": "states", "goodput": "flows", "packets": "packets"}
+RECORDS = {"states": "states", "goodput": "flows", "packets": "packets", "arrivals": "packets"}

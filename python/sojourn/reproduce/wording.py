@@ -15,6 +15,7 @@ _COMPOUND = {
 _WORDS = {
     "droptail": "DropTail", "pie": "PIE", "madpie": "MADPIE", "pi2": "PI2", "codel": "CoDel",
     "codel_act": "CoDel-ACT", "fq_codel": "FQ_CoDel", "ared": "ARED", "red": "RED",
+    "reno": "NewReno", "cubic": "CUBIC",
     "qd": "queuing delay", "owd": "one-way delay", "rtt": "RTT", "ecn": "with ECN",
     "without": "without ECN", "goodput5s": "goodput per 5 s", "drop_prob": "drop probability",
     "max": "maximum", "min": "minimum", "sd": "standard deviation", "util": "utilisation",

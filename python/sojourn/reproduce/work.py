@@ -111,7 +111,8 @@ def scenarios(paper: str, item: Item, profile: Profile) -> dict[str, _core.Scena
 def _recording(where: str, item: Item, key: str, case: Case) -> _core.Scenario:
     """The case's scenario, which records only what is kept."""
     wanted = {RECORDS[name] for name in case.keep if name in RECORDS}
-    sets = [(f"record.{table}", str(table in wanted).lower()) for table in RECORDS.values()]
+    tables = sorted(set(RECORDS.values()))
+    sets = [(f"record.{table}", str(table in wanted).lower()) for table in tables]
     try:
         return load_edited(case.scenario, case.edits, sets)
     except (ScenarioError, InputError) as error:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from sojourn.papers.madpie.common import COLOURS, NAMES, PIES, QD, S2_AQMS, S2_RTTS, SIZES_KB, s2
 from sojourn.papers.madpie.values import (
+    BULK_KEEP,
     KEEP,
     cbr,
     download_panel,
@@ -88,6 +89,10 @@ def _f7_figures(_pools: Pools, values: Values) -> Mapping[str, Figure]:
     return {"F7": boxes(title, panels, COLOURS)}
 
 
+def _f8_cases(_profile: Profile) -> dict[str, Case]:
+    return {f"rtt{rtt}.{a}": Case(s2(a, rtt), BULK_KEEP) for rtt in S2_RTTS for a in S2_AQMS}
+
+
 def _f8_measure(pools: Pools) -> dict[str, float]:
     values: dict[str, float] = {}
     for key, pool in pools.items():
@@ -111,7 +116,7 @@ def _f8_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
         for rtt in S2_RTTS
     ]
     panel = Panel(
-        "all bulk flows together", lines, "goodput per 1 s [Mbit/s]", "CDF", (2, 10.5), (0, 1.01)
+        "all bulk flows together", lines, "goodput per 1 s [Mbit/s]", "CDF", (2, 10), (0, 1.01)
     )
     return {"F8": curves("S2: goodput of the bulk flows", [panel], height_in=3.4)}
 
@@ -134,9 +139,10 @@ ITEMS = (
         seeds=Seeds(3, 20),
         published_runs="20 runs", measure=_f7_measure, figures=_f7_figures,
         note="Each file comes over a new connection; the time runs from its SYN to its last byte."),
-    Item("F8", "S2: goodput of the bulk flows", cases=_s2_cases, variants=PIES,
+    Item("F8", "S2: goodput of the bulk flows", cases=_f8_cases, variants=PIES,
         seeds=Seeds(3, 20),
-        published_runs="20 runs", measure=_f8_measure, figures=_f8_figures),
+        published_runs="20 runs", measure=_f8_measure, figures=_f8_figures,
+        note="Goodput of all flows counts when it arrives, in order or not (our choice)."),
 )
 # fmt: on
 
