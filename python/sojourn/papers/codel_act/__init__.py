@@ -1,8 +1,8 @@
 """Schwarzkopf, Veith and Menth 2016: CoDel and PIE for saturated TCP sources; CoDel-ACT.
 
-`common` has AQMs and the dumbbell; `start`, `distributions`, `sweeps`, `states`, `windows` and
-`utilisation` the experiments; `claims` and `claims_levels` the paper's claims; `differs` explains
-why some do not hold here.
+`common` has AQMs and the dumbbell; `start`, `distributions`, `sweeps`, `states`, `windows`,
+`utilisation` and `combinations` the experiments; `claims` and `claims_levels` the paper's claims;
+`differs` explains why some do not hold here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from sojourn.papers.codel_act import (
     claims,
     claims_levels,
+    combinations,
     distributions,
     start,
     states,
@@ -36,6 +37,7 @@ PAPER = Paper(
         *states.ITEMS,
         windows.ITEM,
         utilisation.ITEM,
+        combinations.ITEM,
     ),
     claims=explained(
         [
@@ -45,6 +47,7 @@ PAPER = Paper(
             *claims_levels.CLAIMS_F4_F5,
             *claims.CLAIMS_F6,
             *claims_levels.CLAIMS_X2,
+            *combinations.CLAIMS,
         ],
         DIFFERS,
     ),

@@ -18,6 +18,13 @@ _PERIOD = (
     "{pie.tupdate150ms.n64.mean_ms:.1f} ms (n = {=64}). Gains scaled with the period make long "
     "periods better and change nothing below {=16} ms."
 )
+_COUNT_AT_100_MS = (
+    "at {=100} ms the count of CoDel does not grow with {=4} flows: they need longer than {=8} "
+    "intervals to fill the queue after a phase of drops, so that it starts again at {=1}. With "
+    "{=16} flows it grows by {reno.rtt100.n16.codel.count.slope_per_s:.1f} (NewReno) and "
+    "{cubic.rtt100.n16.codel.count.slope_per_s:.1f} (CUBIC) per second. The paper says of {=10} ms "
+    "that it grows with {=4}."
+)
 DIFFERS = {
     "F1-2": "the delays above half of the peak last {n1.pie.initial_duration_s:.2f} s for n = "
     "{=1}, {n4.pie.initial_duration_s:.2f} s for {=4}, {n16.pie.initial_duration_s:.2f} s for "
@@ -51,6 +58,8 @@ DIFFERS = {
     "X1-5": _PERIOD,
     "X1-9": "with {=64} flows the link is busy for {codel_act.interval25ms.n64.util_pct:.2f} % of "
     "the time already at {=25} ms; what is left is noise.",
+    "X3-2": _COUNT_AT_100_MS,
+    "X3-3": _COUNT_AT_100_MS,
     "F4-8": "CoDel-ACT's count takes {n4.codel_act.count.reached_s:.1f}, "
     "{n16.codel_act.count.reached_s:.1f} and {n64.codel_act.count.reached_s:.1f} s (n = {=4}, "
     "{=16}, {=64}), PIE's p {n4.pie.drop_prob.reached_s:.1f}, {n16.pie.drop_prob.reached_s:.1f} "
