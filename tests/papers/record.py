@@ -53,9 +53,10 @@ def main(*paths: str) -> None:
 
 
 def replace(found: dict[str, Any], later: Mapping[str, Any]) -> None:
-    """Replace claims, values and paragraphs of the items that were reproduced later."""
+    """Replace or add claims, values and paragraphs of items that were reproduced later."""
     claims = {one["id"]: one for one in later["claims"]}
-    found["claims"] = [claims.get(one["id"], one) for one in found["claims"]]
+    found["claims"] = [claims.pop(one["id"], one) for one in found["claims"]]
+    found["claims"] += claims.values()
     found["values"] |= later["values"]
     for paper, paragraphs in later["paragraphs"].items():
         found["paragraphs"][paper] |= paragraphs
