@@ -247,6 +247,8 @@ pub struct ClassStats {
     pub one_way: Histogram,
     /// Round trips of data packets seen by an observer at the sender, if wanted.
     pub rtt: Histogram,
+    /// Round trips of data packets and acknowledgements by synthetic packet pairs, if wanted.
+    pub pair_rtt: Histogram,
     /// Completion times of short transfers that were requested after the warm-up.
     pub completion: Histogram,
     /// How long transfers that did not finish were observed; `None` if unknown.

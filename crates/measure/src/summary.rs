@@ -85,6 +85,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         summarise_class(&mut summary, name, &groups[name.as_str()], counts, stats);
         push_histogram(&mut histograms, Scope::Class, name, "owd", &mut stats.one_way);
         push_histogram(&mut histograms, Scope::Class, name, "rtt", &mut stats.rtt);
+        push_histogram(&mut histograms, Scope::Class, name, "pair_rtt", &mut stats.pair_rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &mut stats.completion);
         if let Some(unfinished) = &mut stats.unfinished {
             push_histogram(&mut histograms, Scope::Class, name, "unfinished", unfinished);

@@ -79,6 +79,26 @@ fn the_path_rtt_of_a_lone_packet_is_propagation_and_serialisation() {
     assert!((metric(&run, Scope::Class, "lone", "rtt_mean") - 0.101_036_8).abs() < 1e-9);
     assert!((metric(&run, Scope::Class, "lone", "owd_mean") - 0.050_998_4).abs() < 1e-9);
     assert_eq!(run.histograms.iter().filter(|h| h.metric == "rtt").count(), 1);
+    let pairs = run.histograms.iter().find(|h| h.metric == "pair_rtt").unwrap();
+    assert!((pairs.histogram.mean_ns().unwrap() - 101_036_800.0).abs() < 1.0);
+}
+
+#[test]
+fn packet_pairs_are_as_many_as_acknowledgements_and_leave_out_their_delay() {
+    let mut flow = group("bulk", 1, App::Bulk { tcp: tcp("reno"), bytes: None });
+    if let App::Bulk { tcp, .. } = &mut flow.app {
+        tcp.ack_every = Some(2);
+    }
+    let mut plan = scenario(30, vec![link("b", "taildrop", 125_000)], vec![flow]);
+    plan.warmup = Span::from_secs(10);
+    plan.record.latency = true;
+    let run = run(&plan);
+    let of = |metric| &run.histograms.iter().find(|h| h.metric == metric).unwrap().histogram;
+    let share = of("pair_rtt").count() as f64 / of("rtt").count() as f64;
+    assert!((0.49..0.56).contains(&share), "{share}");
+    // Half of the packets wait for the next one, 1.2 ms later, and some for a lost one before them.
+    let waited = of("rtt").mean_ns().unwrap() - of("pair_rtt").mean_ns().unwrap();
+    assert!(waited > 0.5e6, "{waited}");
 }
 
 #[test]

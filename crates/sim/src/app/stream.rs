@@ -192,6 +192,9 @@ impl Stream {
         if self.answer.is_some() {
             self.answer = None;
         }
+        if let Some(observer) = &mut self.observer {
+            observer.on_data(out.now, packet);
+        }
         if self.receiver.must_answer_before(packet) {
             self.acknowledge(out);
         }
@@ -278,6 +281,9 @@ impl Stream {
         let Segments { flow, connection, header_bytes, .. } = self.setup.segments;
         let mut ack = Packet::new(PacketKind::Ack, flow, connection, 0, header_bytes, out.now);
         self.receiver.write_ack(out.now, &mut ack);
+        if let Some(observer) = &mut self.observer {
+            observer.on_answer(out.now, &ack);
+        }
         out.reply(&mut ack);
     }
 
@@ -334,6 +340,11 @@ impl Stream {
     /// Round trips measured by the observer since the last call.
     pub fn observed(&mut self) -> impl Iterator<Item = Span> {
         self.observer.iter_mut().flat_map(|observer| observer.take_samples())
+    }
+
+    /// The round trip of the packet pair that the last acknowledgement completed, once.
+    pub fn paired(&mut self) -> Option<Span> {
+        self.observer.as_mut().and_then(|observer| observer.take_pair())
     }
 
     /// Connections so far that requested ECN.

@@ -264,11 +264,13 @@ impl World {
             FlowEnds::Stream(stream) => {
                 stream.on_ack(packet, out);
                 stream.observed().for_each(|rtt| note_rtt(rtt, out));
+                stream.paired().into_iter().for_each(|rtt| note_pair(rtt, out));
                 stream.sender_timer()
             }
             FlowEnds::Page(page) => {
                 page.on_ack(packet, out);
                 page.observed().for_each(|rtt| note_rtt(rtt, out));
+                page.paired().for_each(|rtt| note_pair(rtt, out));
                 page.next_timer()
             }
             FlowEnds::Datagrams(ends) => match &mut **ends {
@@ -316,6 +318,12 @@ impl World {
 fn note_rtt(rtt: Span, out: &mut Outbox<'_>) {
     if let Some(counted) = out.counted() {
         counted.rtt.add(rtt.as_nanos());
+    }
+}
+
+fn note_pair(rtt: Span, out: &mut Outbox<'_>) {
+    if let Some(counted) = out.counted() {
+        counted.pair_rtt.add(rtt.as_nanos());
     }
 }
 
