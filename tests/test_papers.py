@@ -14,6 +14,7 @@ from sojourn.papers.madpie import common as madpie
 from sojourn.papers.pie import burst, changes, testbed
 from sojourn.plots.data import Floats
 from sojourn.reproduce import extract
+from sojourn.reproduce.pool import Pool
 from sojourn.running.runs import run
 from sojourn.scenario import Record, Scenario
 
@@ -67,6 +68,17 @@ def test_payload_over_ip_packets_gives_the_largest_goodput_of_kids() -> None:
 def test_the_path_rtt_of_kids_has_1_3_ms_in_addition_to_base_and_queue() -> None:
     """Fact papers-5."""
     assert pytest.approx(1.3232e-3) == kids.TRANSMISSION_S
+
+
+def test_rtts_of_kids_are_of_packets_that_an_acknowledgement_follows() -> None:
+    """Fact papers-21: with delayed acknowledgements about half of the packets."""
+    case = replace(kids.scenario(kids.queue("codel"), 4), duration="10s")
+    pool = Pool([extract.extract(run(case), ("delays",))], {})
+    found, every = kids.round_trips(pool), pool.distribution("class/bulk/owd")
+    assert 0.45 < found.counts.sum() / every.counts.sum() < 0.8
+    # An empty queue: base RTT and transmission, not the wait for a second packet.
+    shortest_s = 0.1 + kids.TRANSMISSION_S - kids.ACK_S
+    assert found.lower_s[0] == pytest.approx(shortest_s, rel=2e-3)
 
 
 def test_the_wireless_thresholds_of_kids_are_those_of_27_mbit() -> None:

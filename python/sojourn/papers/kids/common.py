@@ -9,6 +9,7 @@ import numpy as np
 
 from sojourn.plots import style
 from sojourn.plots.boxes import BoxPanel, Five
+from sojourn.plots.data import Distribution
 from sojourn.reproduce import measures
 from sojourn.reproduce.paper import (
     ItemVariant,
@@ -123,12 +124,24 @@ def scenario(aqm_text: str, flows: int, *, rtt_ms: int = 100, ecn: bool = False)
 KEEP = ("delays", "goodput")
 
 
+def round_trips(pool: Pool, rtt_ms: int = 100) -> Distribution:
+    """RTTs as SPP measures them (fact papers-21), less the transmission of an acknowledgement.
+
+    The kernel's captures have no departures of acknowledgements: there the one-way delays of all
+    packets and the way back.
+    """
+    if pairs := pool.distribution("class/bulk/pair_rtt"):
+        return pairs
+    one_way = pool.distribution("class/bulk/owd")
+    back_s = rtt_ms * 0.5e-3
+    return Distribution(one_way.lower_s + back_s, one_way.upper_s + back_s, one_way.counts)
+
+
 def measure_pool(pool: Pool, rtt_ms: int = 100) -> dict[str, float]:
     """Path RTT, queuing delay (RTT less base RTT) and goodput in bins of 5 s."""
-    one_way = pool.distribution("class/bulk/owd")  # the queue and the ring below it
-    back_s = rtt_ms * 0.5e-3 + ACK_S
-    values = measures.under("rtt", measures.delays(one_way, back_s))
-    values |= measures.under("qd", measures.delays(one_way, back_s - rtt_ms * 1e-3))
+    found = round_trips(pool, rtt_ms)
+    values = measures.under("rtt", measures.delays(found, ACK_S))
+    values |= measures.under("qd", measures.delays(found, ACK_S - rtt_ms * 1e-3))
     goodput = np.concatenate([rates.ravel() for rates in pool.goodput_bps("bulk", BIN_S, "class")])
     values |= measures.under("goodput5s", measures.samples(goodput, "mbps", 1e-6))
     values["goodput_total_mbps"] = 1e-6 * pool.number("class/bulk/goodput")

@@ -14,7 +14,7 @@ TESTBED = Testbed(
     "its thresholds and its weight are the report's. The shaper is CBS, not HTB, with nothing "
     "below it; under it RED does not detect idle periods. A flow whose "
     "SYN is dropped goes on without ECN, as on Linux since 4.1. The flows of a group share one "
-    "access link of 100 Mbit/s.",
+    "access link of 100 Mbit/s. RTTs are of all packets, from one-way delays, not by SPP.",
     notes={
         "T4": "Published: Linux 3.8.2 hosts, a 3.10.4 router, four senders and receivers. Here: "
         "one guest kernel in virtual time, its own TCP (reno, SACK, initial window 10, no "
