@@ -282,9 +282,9 @@ mod tests {
                 .map(|(_, v)| v)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(of("taildrop"), ["1000p", "arrival"]);
-        assert_eq!(of("taildrop@bytes"), ["1514kB", "arrival"]);
-        assert_eq!(of("taildrop@head_drop"), ["1000p", "head"]);
+        assert_eq!(of("taildrop"), ["1000p", "arrival", "false"]);
+        assert_eq!(of("taildrop@bytes"), ["1514kB", "arrival", "false"]);
+        assert_eq!(of("taildrop@head_drop"), ["1000p", "head", "false"]);
     }
 
     proptest! {

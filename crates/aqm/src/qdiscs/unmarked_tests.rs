@@ -189,13 +189,13 @@ fn without_ecn_every_law_decides_as_before() {
     }
 }
 
-/// Packets marked on arrival no longer make the law mark others.
 #[test]
-fn with_ecn_red_marks_less() {
-    for aqm in ["ared", "red"] {
+fn with_ecn_a_law_decides_otherwise() {
+    for aqm in ["pie", "ared", "red"] {
         let [plain, left_out] = ["", ",exclude_ce=true"]
             .map(|more| signals(&format!("{aqm}:limit=1000p,ecn=true{more}"), Ecn::Ect0));
-        assert!(left_out.1 > 0 && left_out.1 < plain.1, "{aqm}: {} {}", plain.1, left_out.1);
+        assert!(plain.1 > 0 && left_out.1 > 0, "{aqm} marks");
+        assert_ne!(plain, left_out, "{aqm}");
     }
 }
 
