@@ -167,7 +167,7 @@ mod tests {
                 "did you mean `utilisation`?",
                 (|r| r.assert_below("utilization", "1%")) as fn(&Report),
             ),
-            ("is of each of up, down; select one with `of`", |r| {
+            ("exists for each of up, down; select one with `of`", |r| {
                 r.assert_below("utilisation", "1%")
             }),
             ("jain has no value", |r| r.assert_above("jain", "0.5")),

@@ -1,6 +1,6 @@
-//! The keys and words of a scenario, from its schema: `Link.rate`, `Varying(bucket).line`,
-//! `Cake.ack_filter=aggressive`. A key has the name of the type that it belongs to, with the `kind`
-//! of a table that has one.
+//! Keys of the scenario and words that stand for a value, from its schema: `Link.rate`,
+//! `Varying(bucket).line`, `Cake.ack_filter=aggressive`. A key has the name of the type that it
+//! belongs to, with the `kind` of a table that has one.
 
 use std::collections::BTreeSet;
 

@@ -19,7 +19,7 @@ _DOCS = "docs/how-to/comparing-honestly.md has the rules and margins"
 def sentences(comparison: ComparedRuns) -> list[str]:
     """One sentence per AQM after the first; with one seed, the reason why none can be given.
 
-    There is none if no AQM had anything to do.
+    The list is empty if no AQM had anything to do.
     """
     if len(comparison.aqms) < 2:
         return []
