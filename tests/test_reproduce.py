@@ -268,7 +268,7 @@ def test_every_expected_claim_is_there_with_its_tag():
 def test_every_numbered_item_of_the_papers_is_there_and_every_claim_has_its_item():
     lines = (DATA / "expected_items.txt").read_text().splitlines()
     wanted = {w[0]: set(w[1:]) for w in map(str.split, lines) if w[0] != "#"}
-    assert sum(map(len, wanted.values())) == 67 + 2
+    assert sum(map(len, wanted.values())) == 67 + 3
     for paper in select.known().values():
         items = {item.id for item in paper.items}
         assert items - wanted[paper.key] <= {"G"} and wanted[paper.key] <= items
@@ -355,6 +355,8 @@ def test_queues_are_configured_in_the_kernels_dialect() -> None:
     ared = "ared@kids:min_th=3125B,max_th=9375B,target_delay=5ms,limit=1000p"
     assert kernel_queue(ared) == "ared@linux:min_th=3125B,max_th=9375B,limit=1000p"
     assert kernel_queue("codel@linux:target=1ms") == "codel@linux:target=1ms"
+    assert kernel_queue("codel@draft:target=5ms") == "codel@linux:target=5ms"
+    assert kernel_queue("codel@draft:count=600") == "codel@draft:count=600"
 
 
 def test_our_module_carries_the_aqms_that_the_kernel_lacks() -> None:

@@ -18,8 +18,11 @@ from sojourn.reproduce.paper import Item, Paper, no_cases
 from sojourn.reproduce.testbed import Testbed
 from sojourn.scenario import Engines, FlowGroup, Link, LinuxEngine, Scenario
 
+# The parameters of the kernel's CoDel; one with others, or CoDel-ACT, runs in our module.
+_OF_CODEL = ("target", "interval", "limit", "ecn")
 # By kind of AQM: its name with the kernel's dialect, and the parameters that the kernel takes.
 _OF_KERNEL = {
+    "codel": ("codel@linux", _OF_CODEL),
     "pie": ("pie@linux", ("target", "tupdate", "alpha", "beta", "limit", "ecn")),
     "ared": ("ared@linux", ("min_th", "max_th", "limit", "ecn")),
     # The kernel has none; the module's is MADPIE over the PIE of `sch_pie`.
@@ -28,8 +31,6 @@ _OF_KERNEL = {
         ("target", "tupdate", "alpha", "beta", "deterministic_target", "limit", "ecn"),
     ),
 }
-# The parameters of the kernel's CoDel; one with others, or CoDel-ACT, runs in our module.
-_OF_CODEL = ("target", "interval", "limit", "ecn")
 _ELSEWHERE = "was not measured on a Linux testbed"
 
 
@@ -97,7 +98,7 @@ def kernel_queue(text: str) -> str:
     """
     head, _, rest = text.partition(":")
     kind = head.partition("@")[0]
-    if kind not in _OF_KERNEL:
+    if kind not in _OF_KERNEL or (kind == "codel" and needs_module(text)):
         return text
     name, known = _OF_KERNEL[kind]
     given = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
