@@ -9,6 +9,7 @@ import pytest
 from sojourn import _core
 from sojourn.advising import line as advising
 from sojourn.advising.line import Line, advise, grade, of_scenario
+from sojourn.cli.advise import _described
 from sojourn.errors import InputError
 
 
@@ -88,3 +89,21 @@ def test_the_table_shows_figures_grade_and_bounds(command):
         "nat",
     ):
         assert part in done.stdout, part
+
+
+def test_a_measurement_gives_what_no_option_does(tmp_path):
+    ping = tmp_path / "ping.txt"
+    ping.write_text(
+        "PING a (192.0.2.1) 56(84) bytes of data.\n"
+        "64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=12.5 ms\n"
+    )
+    assert _described(str(ping), "5mbit", None) == (5_000_000, None, 0.0125)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ping.txt"]
+
+
+def test_a_rate_that_changes_is_asked_for(tmp_path):
+    file = tmp_path / "link.csv"
+    file.write_text("time_s,rate_mbps\n0,10\n10,5\n20,10\n")
+    assert _described(str(file), None, "20ms") == (None, None, 0.02)
+    with pytest.raises(InputError, match="nothing: no such file, and no shipped scenario"):
+        _described("nothing", None, None)

@@ -159,7 +159,9 @@ def advise(
     return Advice(
         choice,
         outcomes,
-        *(_difference(runs[choice], runs["now"], key) for key in ("added", "down", "up")),
+        added=_difference(runs[choice], runs["now"], "added"),
+        down=_difference(runs[choice], runs["now"], "down"),
+        up=_difference(runs[choice], runs["now"], "up"),
         sure=_sure(line, runs, between, choice),
         commands=_with_nat(line, _core.tc_export(links, None, False)[0]),
         uci=_with_nat(line, _core.tc_export(links, None, True)[0]),

@@ -65,7 +65,7 @@ def advise(
     from sojourn.advising.line import advise as find
     from sojourn.importing.units import rate_bps, seconds
 
-    down_bps, up_bps, rtt_s = _described(file) if file else (None, None, None)
+    down_bps, up_bps, rtt_s = _described(file, down or up, rtt) if file else (None, None, None)
     down_bps = round(rate_bps(down)) if down else down_bps
     up_bps = round(rate_bps(up)) if up else up_bps
     if down_bps is None or up_bps is None:
@@ -81,18 +81,31 @@ def advise(
     return 0
 
 
-def _described(file: str) -> tuple[int | None, int | None, float | None]:
-    from sojourn import _core
+def _described(
+    file: str, rate: str | None, rtt: str | None
+) -> tuple[int | None, int | None, float | None]:
+    """The rates down and up in bit/s and the round trip in seconds of a file or shipped scenario.
+
+    Args:
+        file: a scenario or a measurement.
+        rate: that of the line, if it is given, for a measurement without one.
+        rtt: likewise the round trip.
+    """
+    from sojourn import files
     from sojourn.advising.line import of_scenario
     from sojourn.describing.library import load
     from sojourn.importing import Assumptions, imported, read
+    from sojourn.importing.writing import write
 
-    if file.endswith(".toml"):
-        return of_scenario(load(file))
     path = Path(file)
+    if path.suffix == ".toml" or not path.exists():
+        return of_scenario(load(file))
     stem = path.name.split(".")[0]
-    result = imported(read(path, {}, None), stem, file, Assumptions(None, None), stem)
-    return of_scenario(_core.Scenario.load(result.toml))
+    result = imported(read(path), stem, file, Assumptions(rate, rtt), stem)
+    with files.scratch() as folder:
+        written = folder / f"{stem}.toml"
+        write(result, path, written, stem)
+        return of_scenario(load(written))
 
 
 def _lines(line: Line, advice: Advice) -> list[str]:
