@@ -344,10 +344,11 @@ fn sqm_is_read_from_uci_and_from_variables() {
     let of_cake = shown.to_owned() + "sqm.eth1.eqdisc_opts='nat dual-srchost'\n";
     let refused = read(&of_cake).unwrap_err();
     assert!(refused.place == "line 10" && refused.message.contains("no option `nat`"), "{refused}");
-    let target = shown.to_owned() + "sqm.eth1.etarget='20'\n";
-    let import = imported(&target);
-    assert!(!import.toml.contains("target="), "{}", import.toml);
-    assert!(import.unknown.iter().any(|it| it.contains("has no unit")), "{:?}", import.unknown);
+    for etarget in ["20", "20m\u{e9}", "20ms\u{d691a}"] {
+        let import = imported(&format!("{shown}sqm.eth1.etarget='{etarget}'\n"));
+        assert!(!import.toml.contains("target="), "{}", import.toml);
+        assert!(import.unknown.iter().any(|it| it.contains("has no unit")), "{:?}", import.unknown);
+    }
 }
 
 #[test]

@@ -381,7 +381,7 @@ fn whole_target(section: &Section, name: &str, given: &str, notes: &mut TcSetup)
     const UNITS: [&str; 9] = ["s", "sec", "secs", "ms", "msec", "msecs", "us", "usec", "usecs"];
     let line = section.find(name).map_or(section.line, |it| it.2);
     let digits = given.find(|c: char| !c.is_ascii_digit()).unwrap_or(given.len());
-    let letters = given.rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    let letters = given.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len();
     let (number, unit) = (&given[..digits], &given[letters..]);
     if number.is_empty() || !UNITS.contains(&unit) {
         let text =
