@@ -633,6 +633,23 @@ fn doubtful_keys_give_one_warning_each_and_their_sound_neighbours_none() {
 }
 
 #[test]
+fn updates_far_more_often_than_packets_are_a_warning() {
+    let warning = |text| only_warning(&[("links.a.queue", text)]);
+    let fast = warning("pie:tupdate=1ns");
+    assert!(fast.contains("needs 10000000000 updates in 10s"), "{fast}");
+    // A hundredth of the 1.2 ms of a packet.
+    assert_eq!(warning("pie:tupdate=12us"), "");
+}
+
+#[test]
+fn a_value_that_cakes_rtt_replaces_is_a_warning() {
+    let warning = |text| only_warning(&[("links.a.queue", text), ("flows[0].rtt", "30ms")]);
+    let replaced = warning("cake:bandwidth=10mbit,rtt=30ms,interval=100ms");
+    assert!(replaced.contains("queue.interval: has no effect"), "{replaced}");
+    assert_eq!(warning("cake:bandwidth=10mbit,rtt=30ms"), "");
+}
+
+#[test]
 fn a_call_unlike_the_codec_that_rates_it_is_a_warning() {
     let warning = |packet| {
         let app =

@@ -33,7 +33,7 @@ fn over_links(resolved: &Resolved) -> Vec<Over<'_>> {
 }
 
 /// Checks of a queue; each gives at most one sentence.
-const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 11] = [
+const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 13] = [
     queue::threshold_beyond_buffer,
     queue::backlog_threshold_beyond_buffer,
     queue::buffer_below_packet,
@@ -41,6 +41,8 @@ const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 11] = [
     queue::forgotten_sojourn_threshold,
     queue::shaper_above_link,
     queue::slower_than_the_run,
+    queue::faster_than_packets,
+    queue::replaced_by_rtt,
     queue::marks_for_nobody,
     queue::interval_below_rtt,
     queue::device_beyond_bdp,

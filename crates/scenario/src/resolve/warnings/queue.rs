@@ -239,6 +239,36 @@ pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
+/// The state of a queue changes with its packets: a law that updates far more often only costs time.
+pub(super) fn faster_than_packets(queue: &Queue<'_>) -> Option<String> {
+    let packet = queue.packet_time();
+    let is_fast = |name: &str| {
+        queue.is_set(name) && queue.span(name).is_some_and(|span| span.times(100) < packet)
+    };
+    let name = first(&["tupdate", "adapt_interval"], is_fast)?;
+    let (duration, period) = (queue.resolved.duration, queue.span(name)?);
+    Some(queue.warning(
+        &format!("queue.{name}"),
+        &format!(
+            "{period} is less than a hundredth of the time that a packet takes to send ({packet}), \
+             and needs {} updates in {duration}; is the unit right?",
+            duration.as_nanos() / period.as_nanos().max(1)
+        ),
+    ))
+}
+
+/// tc's `rtt` of CAKE sets target and interval, and the value of either is lost.
+pub(super) fn replaced_by_rtt(queue: &Queue<'_>) -> Option<String> {
+    if !queue.is_cake() || queue.text("rtt").is_none_or(|rtt| units::span(rtt).is_err()) {
+        return None;
+    }
+    let name = first(&["target", "interval"], |name| queue.is_set(name))?;
+    Some(queue.warning(
+        &format!("queue.{name}"),
+        &format!("has no effect, since rtt sets target and interval; remove {name} or rtt"),
+    ))
+}
+
 /// Marks apply to flows that asked for ECN (RFC 3168 §5); the step marks and never drops.
 pub(super) fn marks_for_nobody(queue: &Queue<'_>) -> Option<String> {
     let asks = |flow: &FlowGroup| match flow.app.tcp() {
