@@ -244,9 +244,9 @@ SojournUnset(const AttributeValue& value)
 {
     Ptr<AttributeValue> unset;
     if (!(Unsets<TimeValue>(value, unset) || Unsets<DoubleValue>(value, unset) ||
-          Unsets<UintegerValue>(value, unset) || Unsets<DataRateValue>(value, unset) ||
-          Unsets<QueueSizeValue>(value, unset) || Unsets<BooleanValue>(value, unset) ||
-          Unsets<StringValue>(value, unset)))
+          Unsets<UintegerValue>(value, unset) || Unsets<IntegerValue>(value, unset) ||
+          Unsets<DataRateValue>(value, unset) || Unsets<QueueSizeValue>(value, unset) ||
+          Unsets<BooleanValue>(value, unset) || Unsets<StringValue>(value, unset)))
     {
         NS_FATAL_ERROR("a type of value that no parameter has");
     }
