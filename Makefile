@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials \
+.PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials module-faults \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
@@ -90,6 +90,12 @@ oracle: $(VENV)/developed
 KERNELS ?= 6.1 7.2
 module-trials: $(VENV)/developed
 	$(BIN)/python tests/module/record.py $(KERNELS)
+
+## module-faults: the kernel module while allocations fail (fault.config); writes docs/evidence/kernel-module.md
+module-faults: $(VENV)/developed
+	$(BIN)/sojourn kernel build --config tests/module/fault.config --name fault
+	$(BIN)/sojourn kernel module --kernel fault
+	$(BIN)/python tests/module/faults.py
 
 ## ns3: the queue discs for ns-3, built against its wheel (or NS3_PREFIX), their tests and example
 ns3:

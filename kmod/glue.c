@@ -819,12 +819,15 @@ static void sojourn_qdisc_destroy(struct Qdisc *sch)
 static int dump_vars(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct nlattr *all = nla_nest_start(skb, TCA_SOJOURN_VARS), *one;
-	/* The bytes of doubles, which this file only passes on. */
-	u64 *values = kcalloc(VARS, sizeof(u64), GFP_KERNEL);
+	/*
+	 * The bytes of doubles, which this file only passes on. Dumps are serialised by netlink's lock.
+	 * Not allocated: a dump that fails ends without an error and without the discipline.
+	 */
+	static u64 values[VARS];
 	size_t i, count = 0;
 	int err = -EMSGSIZE;
 
-	if (values && all) {
+	if (all) {
 		sch_tree_lock(sch);
 		count = sojourn_observe(q->aqm->handle, (double *)values, VARS);
 		sch_tree_unlock(sch);
@@ -839,7 +842,6 @@ static int dump_vars(struct sojourn_sched_data *q, struct Qdisc *sch, struct sk_
 		else
 			nla_nest_end(skb, one);
 	}
-	kfree(values);
 	if (!err)
 		nla_nest_end(skb, all);
 	return err;

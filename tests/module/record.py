@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -90,18 +91,46 @@ def _write_trials(folder: Path, own: list[str]) -> None:
 
 def tried(which: kernel.Kernel) -> dict[str, Any]:
     """Do the trials in a guest; return the results."""
+    memory = DEBUG_MEMORY if which.is_debug else MEMORY
+
+    def write(folder: Path) -> None:
+        _write_trials(folder, ["cake unlimited besteffort", "fq_codel", "codel"])
+
+    found = in_guest(which, write, "inside.py", memory)
+    if found and which.is_debug:
+        found["kernel"] += " with KASAN and lockdep"
+    return found
+
+
+def in_guest(
+    which: kernel.Kernel,
+    write: Callable[[Path], None],
+    script: str,
+    memory: str,
+    options: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Run a script of this folder in a guest with the module; return what it found.
+
+    Args:
+        which: the guest's kernel.
+        write: puts the trials and the scripts into the folder that it is given.
+        script: the name of the script to start.
+        memory: of the guest.
+        options: further options of the kernel.
+    """
     made = module.require(which.path.parent)
     with child.scratch() as folder:
         shutil.copy(made, folder.shared)
         shutil.copy(made.with_name(module.TC_WORDS), folder.shared)
-        _write_trials(folder.shared, ["cake unlimited besteffort", "fq_codel", "codel"])
+        write(folder.shared)
         python = shlex.quote(os.path.realpath(sys.executable))
         (folder.shared / guest.INIT).write_text(
             "export PATH=/usr/sbin:/usr/bin:/sbin:/bin\n"
             "mount -t proc proc /proc && mount -t sysfs sysfs /sys\n"
-            f"exec {python} -I -S /run/inside.py /run\n"
+            f"exec {python} -I -S /run/{script} /run\n"
         )
-        command = guest.command_of(which, 1, memory=DEBUG_MEMORY if which.is_debug else MEMORY)
+        command = guest.command_of(which, 1, memory=memory)
+        command[1:1] = options
         seen = guest.sight(which.path, folder, "{}")
         with (
             folder.console.open("wb") as console,
@@ -111,8 +140,6 @@ def tried(which: kernel.Kernel) -> dict[str, Any]:
             running.wait(PATIENCE_S)
         at = folder.shared / "found.json"
         found: dict[str, Any] = json.loads(at.read_text()) if at.exists() else {}
-        if found and which.is_debug:
-            found["kernel"] += " with KASAN and lockdep"
         if not found.get("ended"):
             left = [folder.console, folder.shared / "failed"]
             found["console"] = "".join(
