@@ -239,7 +239,7 @@ pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// The state of a queue changes with its packets: a law that updates far more often only costs time.
+/// A queue changes with its packets: a law that updates far more often only costs time.
 pub(super) fn faster_than_packets(queue: &Queue<'_>) -> Option<String> {
     let packet = queue.packet_time();
     let is_fast = |name: &str| {
