@@ -75,7 +75,7 @@ FLENT = {
 
 
 def test_mahimahi_lines_stay_delivery_opportunities(tmp_path: Path) -> None:
-    measured = taken(tmp_path, gzip.compress(b"0\n5\n5\n20\n"))
+    measured = taken(tmp_path, gzip.compress(b"0\n5\n5\n20\n", mtime=0))
     assert measured.opportunities_ms == [0, 5, 5, 20]
     result = imported(measured, "lte", "lte.gz", Assumptions(), "lte")
     assert result.files == {"lte.trace": "0\n5\n5\n20\n"}
@@ -373,7 +373,7 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("   \n", "is empty"),
         (b"\xff\xfe\x00", "UTF-8"),
         (b"\x0a\x0d\x0d\x0aabcd", "ends within its header"),
-        (gzip.compress(b"0\n5\n")[:-9], "cut off"),
+        (gzip.compress(b"0\n5\n", mtime=0)[:-9], "cut off"),
         (b"\x1f\x8b\x08\x00" + b"\xff" * 20, "damaged"),
         ("0\n0\n", "ends at 0 ms"),
         ("5\n3\n", "line 2: 3 ms comes after 5 ms"),
