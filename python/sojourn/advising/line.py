@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _core
+from sojourn.advising.trials import check_rtt, run_each, value
 from sojourn.comparing.statistics import PairedTest, paired
-from sojourn.describing.library import seeded
 from sojourn.errors import InputError
-from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.replicas import Progress
 from sojourn.running.store import DEFAULT_STORE, Store
 
 
@@ -144,13 +144,11 @@ def advise(
     """
     _check(line)
     names = ("now", "cake", "fq_codel")
-    tasks = [
-        Task(f"{name}, seed {seed}", seeded(_core.Scenario.load(_toml(line, name)), seed))
-        for name in names
-        for seed in range(1, line.seeds + 1)
-    ]
-    results = iter(run_all(tasks, progress=progress, store=store))
-    runs = {name: [_measured(next(results), line) for _ in range(line.seeds)] for name in names}
+    results = run_each([(name, _toml(line, name)) for name in names], line.seeds, progress, store)
+    runs = {
+        name: [_measured(run, line) for run in found]
+        for name, found in zip(names, results, strict=True)
+    }
     outcomes = tuple(_outcome(name, runs[name]) for name in names)
     between = _difference(runs["cake"], runs["fq_codel"], "added")
     usual = "fq_codel" if line.purpose == "server" else "cake"
@@ -204,8 +202,7 @@ def _check(line: Line) -> None:
             "--medium wifi: the queue of Wi-Fi is in its driver, which has FQ-CoDel by station in "
             "Linux, and no shaper can follow its rate; describe the line behind it, such as docsis"
         )
-    if not 1e-4 <= line.rtt_s <= 10.0:
-        raise InputError("--rtt: from 100us to 10s")
+    check_rtt(line.rtt_s)
     for option, bps in (("--down", line.down_bps), ("--up", line.up_bps)):
         if not 100_000 <= bps <= 10_000_000_000:
             raise InputError(f"{option}: from 100kbit to 10gbit")
@@ -280,17 +277,12 @@ def _link(name: str, bps: int, framing: int, queue: str) -> str:
 
 def _measured(run: Any, line: Line) -> Mapping[str, float]:
     """The numbers of a run; NaN where it failed or lacks them."""
-    summary: Mapping[str, float] = {} if isinstance(run, str) else run.summary
-
-    def of(key: str) -> float:
-        return float(summary.get(f"class/{key}", math.nan))
-
     return {
-        "rtt": of("probe/rtt_mean"),
-        "added": of("probe/rtt_p95") - line.rtt_s,
-        "rpm": of("probe/round_trips_per_minute"),
-        "down": of("download/goodput"),
-        "up": of("upload/goodput"),
+        "rtt": value(run, "class/probe/rtt_mean"),
+        "added": value(run, "class/probe/rtt_p95") - line.rtt_s,
+        "rpm": value(run, "class/probe/round_trips_per_minute"),
+        "down": value(run, "class/download/goodput"),
+        "up": value(run, "class/upload/goodput"),
     }
 
 
@@ -341,8 +333,8 @@ def _sure(
             "the seeds do not show that a shaper lowers the delay here: measure the delay under "
             "load first"
         )
-    apart = between.difference
-    figures = f"{apart.mean * 1e3:+.3g} ms, {apart.low * 1e3:+.3g} to {apart.high * 1e3:+.3g}"
+    gap = between.difference
+    figures = f"{gap.mean * 1e3:+.3g} ms, {gap.low * 1e3:+.3g} to {gap.high * 1e3:+.3g}"
     if _better(between):
         sentences.append(f"the delay decides between cake and fq_codel ({figures})")
     else:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _core
+from sojourn.advising.trials import check_rtt, run_each, value
 from sojourn.comparing.statistics import PairedTest, paired
-from sojourn.describing.library import seeded
-from sojourn.errors import InputError
-from sojourn.running.replicas import Progress, Task, run_all
+from sojourn.running.replicas import Progress
 from sojourn.running.store import DEFAULT_STORE, Store
 
 METRICS = (
@@ -106,24 +105,21 @@ def check(
         InputError: a number is out of range.
         ScenarioError: the text is not a set-up of tc.
     """
-    if not 1e-4 <= given.rtt_s <= 10.0:
-        raise InputError("--rtt: from 100us to 10s")
+    check_rtt(given.rtt_s)
     rows, unknown = _core.tc_check(text, given.line_bps, round(given.rtt_s * 1e9), given.load)
     trials = [row[7] if given.seeds else None for row in rows]
-    tasks = [
-        Task(f"{row[0]} {phase}, seed {seed}", seeded(_core.Scenario.load(toml), seed))
+    setups = [
+        (f"{row[0]} {phase}", toml)
         for row, trial in zip(rows, trials, strict=True)
         if trial
         for phase, toml in zip(("before", "after"), trial[:2], strict=True)
-        for seed in range(1, given.seeds + 1)
     ]
-    outcomes = iter(run_all(tasks, progress=progress, store=store) if tasks else [])
+    results = iter(run_each(setups, given.seeds, progress, store))
     findings = []
     for row, trial in zip(rows, trials, strict=True):
         found = SetupFinding(*row[:7])
         if trial:
-            results = [[next(outcomes) for _ in range(given.seeds)] for _ in range(2)]
-            found = SetupFinding(*row[:7], trial[2], _measured(*results))
+            found = SetupFinding(*row[:7], trial[2], _measured(next(results), next(results)))
         findings.append(found)
     return findings, unknown
 
@@ -131,13 +127,8 @@ def check(
 def _measured(before: list[Any], after: list[Any]) -> tuple[TrialMetric, ...]:
     rows = []
     for label, key, factor, unit in METRICS:
-        pair = [[_value(run, key) * factor for run in runs] for runs in (before, after)]
+        pair = [[value(run, key) * factor for run in runs] for runs in (before, after)]
         test = paired(pair[1], pair[0])
         means = [math.fsum(values) / len(values) for values in pair]
         rows.append(TrialMetric(label, unit, means[0], means[1], test))
     return tuple(rows)
-
-
-def _value(run: Any, key: str) -> float:
-    """A number of a run's summary; NaN if the run failed or lacks it."""
-    return math.nan if isinstance(run, str) else float(run.summary.get(key, math.nan))
