@@ -389,11 +389,4 @@ def _without_expected(log: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    try:
-        main(Path(sys.argv[1]))
-    except Exception as error:
-        (Path(sys.argv[1]) / "failed").write_text(repr(error))
-        raise
-    finally:
-        if os.getpid() == 1:
-            inside.LIBC.reboot(inside.POWER_OFF)
+    inside.run(main)

@@ -343,12 +343,21 @@ def _log() -> list[str]:
         lines.append(record.partition(";")[2].splitlines()[0])
 
 
-if __name__ == "__main__":
+def run(trials: Callable[[Path], None]) -> None:
+    """Run trials in the folder of the command line; as the guest's first process, end the guest.
+
+    An error is written to `failed` in that folder.
+    """
+    folder = Path(sys.argv[1])
     try:
-        main(Path(sys.argv[1]))
+        trials(folder)
     except Exception as error:
-        (Path(sys.argv[1]) / "failed").write_text(repr(error))
+        (folder / "failed").write_text(repr(error))
         raise
     finally:
         if os.getpid() == 1:
             LIBC.reboot(POWER_OFF)
+
+
+if __name__ == "__main__":
+    run(main)
