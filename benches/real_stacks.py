@@ -142,7 +142,7 @@ def _means(compared: Comparison, key: str, scale: float) -> dict[str, str]:
 
 def main() -> None:
     """Run, tabulate and write."""
-    alone, beside = Tables(), Tables()
+    alone, shared = Tables(), Tables()
     with tempfile.TemporaryDirectory() as folder:
         for sender in senders(Path(folder)):
             print(sender.name, file=sys.stderr)
@@ -156,12 +156,12 @@ def main() -> None:
             if sender.engine == "sim":
                 against = sender.compared(RIVAL)
                 goodput = "class/stack/goodput"
-                beside.add(sender, {"Goodput [Mbit/s]": _means(against, goodput, 1e-6)})
+                shared.add(sender, {"Goodput [Mbit/s]": _means(against, goodput, 1e-6)})
     guest = kernel.find()
     text = (
         f"Guest kernel {guest.version if guest else 'missing'}; quinn-proto as in `Cargo.lock`; "
         f"ngtcp2 of Debian 12. Means over {SEEDS} seeds.\n\n## Alone\n\n{alone.text()}"
-        f"\n## Next to one CUBIC flow\n\n{beside.text()}"
+        f"\n## Next to one CUBIC flow\n\n{shared.text()}"
     )
     files.replace_between(PAGE, *MARKS, text)
 
