@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::Time;
 use sojourn_measure::{PacketPairs, RoundTrips};
 
 use super::Outbox;
@@ -17,7 +17,6 @@ pub struct Observer {
     pairs: PacketPairs,
     /// Acknowledgements under way, oldest first, and when each left the receiver.
     answers: VecDeque<(AnswerId, Time)>,
-    paired: Option<Span>,
 }
 
 /// Connection, acknowledged packet, echoed time and timestamp: what tells acknowledgements from
@@ -47,11 +46,18 @@ impl Observer {
         self.answers.push_back((id_of(packet), now));
     }
 
-    /// Records an acknowledgement at the sender.
-    pub fn on_ack(&mut self, now: Time, packet: &Packet) {
-        if packet.kind == PacketKind::Ack {
-            self.round_trips.acknowledged(now, packet.connection, u64::from(packet.seq));
-            self.paired = self.left_at(packet).and_then(|left| self.pairs.returned(now, left));
+    /// Records an acknowledgement at the sender. The round trips that it completes count after the
+    /// warm-up.
+    pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
+        if packet.kind != PacketKind::Ack {
+            return;
+        }
+        self.round_trips.acknowledged(out.now, packet.connection, u64::from(packet.seq));
+        let pair = self.left_at(packet).and_then(|left| self.pairs.returned(out.now, left));
+        let samples = self.round_trips.take_samples();
+        if let Some(counted) = out.counted() {
+            samples.for_each(|rtt| counted.rtt.add(rtt.as_nanos()));
+            pair.into_iter().for_each(|rtt| counted.pair_rtt.add(rtt.as_nanos()));
         }
     }
 
@@ -61,16 +67,6 @@ impl Observer {
         let id = id_of(answer);
         let place = self.answers.iter().position(|&(other, _)| other == id)?;
         self.answers.drain(..=place).next_back().map(|(_, left)| left)
-    }
-
-    /// The round trips found since the last call, oldest first.
-    pub fn take_samples(&mut self) -> impl Iterator<Item = Span> {
-        self.round_trips.take_samples()
-    }
-
-    /// The round trip of the pair that the last acknowledgement completed, once.
-    pub fn take_pair(&mut self) -> Option<Span> {
-        self.paired.take()
     }
 }
 

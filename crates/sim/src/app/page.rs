@@ -70,16 +70,6 @@ impl Page {
         self.lanes.iter().map(|lane| &lane.stream)
     }
 
-    /// Round trips measured by the observers since the last call.
-    pub fn observed(&mut self) -> impl Iterator<Item = Span> {
-        self.lanes.iter_mut().flat_map(|lane| lane.stream.observed())
-    }
-
-    /// The round trips of the packet pairs completed since the last call.
-    pub fn paired(&mut self) -> impl Iterator<Item = Span> {
-        self.lanes.iter_mut().filter_map(|lane| lane.stream.paired())
-    }
-
     /// The earliest of its timers.
     pub fn next_timer(&self) -> Time {
         let of_lane = |lane: &Lane| {

@@ -293,13 +293,12 @@ impl Stream {
         if self.is_stale(packet) {
             return;
         }
-        let now = out.now;
         if let Some(observer) = &mut self.observer {
-            observer.on_ack(now, packet);
+            observer.on_ack(packet, out);
         }
         if packet.kind == PacketKind::Ack {
             if let Some(sender) = &mut self.sender {
-                sender.on_ack(now, packet, &mut seen_by(&mut self.observer, out));
+                sender.on_ack(out.now, packet, &mut seen_by(&mut self.observer, out));
             }
         } else if packet.kind == PacketKind::SynAck
             && let Some(opening) = self.opening.take()
@@ -335,16 +334,6 @@ impl Stream {
         sender.set_rehashes(self.rehashes(opening.syns - 1));
         sender.send(now, &mut seen_by(&mut self.observer, out));
         self.sender = Some(sender);
-    }
-
-    /// Round trips measured by the observer since the last call.
-    pub fn observed(&mut self) -> impl Iterator<Item = Span> {
-        self.observer.iter_mut().flat_map(|observer| observer.take_samples())
-    }
-
-    /// The round trip of the packet pair that the last acknowledgement completed, once.
-    pub fn paired(&mut self) -> Option<Span> {
-        self.observer.as_mut().and_then(|observer| observer.take_pair())
     }
 
     /// Connections so far that requested ECN.

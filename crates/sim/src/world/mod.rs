@@ -263,19 +263,18 @@ impl World {
         self.with_flow(now, packet.flow as usize, FlowTimers::of_sender, |flow, out| match flow {
             FlowEnds::Stream(stream) => {
                 stream.on_ack(packet, out);
-                stream.observed().for_each(|rtt| note_rtt(rtt, out));
-                stream.paired().into_iter().for_each(|rtt| note_pair(rtt, out));
                 stream.sender_timer()
             }
             FlowEnds::Page(page) => {
                 page.on_ack(packet, out);
-                page.observed().for_each(|rtt| note_rtt(rtt, out));
-                page.paired().for_each(|rtt| note_pair(rtt, out));
                 page.next_timer()
             }
             FlowEnds::Datagrams(ends) => match &mut **ends {
                 DatagramEnds::Source(flow) => {
-                    note_rtt(flow.on_echo(now, packet), out);
+                    let rtt = flow.on_echo(now, packet);
+                    if let Some(counted) = out.counted() {
+                        counted.rtt.add(rtt.as_nanos());
+                    }
                     Time::NEVER
                 }
                 DatagramEnds::Library(flow) => flow.on_packet(Peer::Server, packet, out),
@@ -311,19 +310,6 @@ impl World {
         }
         flow.timers = flow.ends.timers();
         flow.timers.next()
-    }
-}
-
-/// Records a round trip observed after the warm-up.
-fn note_rtt(rtt: Span, out: &mut Outbox<'_>) {
-    if let Some(counted) = out.counted() {
-        counted.rtt.add(rtt.as_nanos());
-    }
-}
-
-fn note_pair(rtt: Span, out: &mut Outbox<'_>) {
-    if let Some(counted) = out.counted() {
-        counted.pair_rtt.add(rtt.as_nanos());
     }
 }
 
