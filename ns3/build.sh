@@ -51,3 +51,12 @@ for suite in $("$build/sojourn-test-runner" --print-test-name-list); do
 done
 sh "$tree/ns3/test/bad-input.sh" "$build/sojourn-dumbbell"
 "$build/sojourn-dumbbell" --aqm=pi2 --seconds=10
+
+# As a user's script finds it: installed below a prefix, in a build of its own.
+installed=$build/installed
+rm -rf "$installed"
+cmake --install "$build" --prefix "$installed/prefix" > /dev/null
+cmake -S "$tree/ns3/test/consumer" -B "$installed/build" \
+    -DCMAKE_PREFIX_PATH="$installed/prefix" > /dev/null
+cmake --build "$installed/build" > /dev/null
+"$installed/build/consumer" --disc=ns3::SojournMadPieQueueDisc --seconds=10

@@ -43,6 +43,7 @@ REFUSED = {
     "exec small.toml --replace voip --client true": "engine linux",
     "router --aqm codel --rate 10mbit": "sojourn router",
     "ns3 build": "ns3 build",
+    "ns3 install prefix": "ns3 install",
     "kernel build": "kernel build",
 }
 

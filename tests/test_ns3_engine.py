@@ -187,6 +187,8 @@ def test_an_installed_package_asks_for_a_checkout(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(runner, "source_tree", lambda: None)
     with pytest.raises(InputError, match="sojourn ns3 build --source FOLDER"):
         runner.build(print)
+    with pytest.raises(InputError, match="sojourn ns3 install --source FOLDER"):
+        runner.install(Path("prefix"), print)
 
 
 def test_a_checkout_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ COMMANDS = {
         "own", "new",
         "Start a law, a transport library, or a paper for `sojourn reproduce`.",
     ),
-    "ns3": Entry("ns3", "ns3", "The runner of the engine ns3."),
+    "ns3": Entry("ns3", "ns3", "Build the engine ns3, and our queue discs for ns-3."),
     "reproduce": Entry(
         "reproduce", "reproduce",
         "Reproduce figures and tables of papers and judge their claims.",

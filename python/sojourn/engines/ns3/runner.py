@@ -41,7 +41,8 @@ _FOLDERS = (
     "crates/capi/include",
 )  # fmt: skip
 _FILES = (
-    "ns3/CMakeLists.txt", "Cargo.toml", "Cargo.lock", "crates/aqm/Cargo.toml",
+    "ns3/CMakeLists.txt", "ns3/cmake/installed-ns3.cmake", "ns3/cmake/sojournConfig.cmake.in",
+    "Cargo.toml", "Cargo.lock", "crates/aqm/Cargo.toml",
     "crates/capi/Cargo.toml",
 )  # fmt: skip
 _HEADER = "include/ns3/core-module.h"
@@ -183,31 +184,12 @@ def build(say: Say, source: Path | None = None) -> Runner:
     Raises:
         InputError: the source tree, a tool or ns-3 is missing, or a step failed.
     """
-    platforms.require_linux("ns3 build")
-    tree = checked_tree(source, _FILES) if source else source_tree()
-    if tree is None:
-        raise InputError(
-            "ns3 build: the runner is compiled from Sojourn's source tree, which the installed "
-            f"package does not contain; get that of version {sojourn.__version__} and say where "
-            "it is: sojourn ns3 build --source FOLDER"
-        )
-    missing = [package for tool, package in _TOOLS.items() if shutil.which(tool) is None]
-    if missing:
-        raise InputError(f"ns3 build: not installed; apt-get install {' '.join(missing)}")
-    place = prefix() or _download(say)
+    tree, place = _needed("build", say, source)
     version = version_of(place)
     made_of = sources(tree)
-    # Unchanged files are not compiled again; CMake binds a build folder to the source tree that it
-    # was first used for.
-    of_tree = hashlib.sha256(str(tree).encode()).hexdigest()[:8]
-    work, folder = cache() / f"ns3-build-{of_tree}", cache() / f"ns3-runner-{made_of[:16]}"
+    folder = cache() / f"ns3-runner-{made_of[:16]}"
     say(f"compiling the runner against {place}")
-    _run([
-        "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
-        "-Uns3_*",  # another ns-3 was found the last time
-        "-DSOJOURN_RUNNER=ON",
-    ])  # fmt: skip
-    _run(["cmake", "--build", str(work), "--parallel", "2", "--target", PROGRAM])
+    work = _compiled(tree, place, PROGRAM, "-DSOJOURN_RUNNER=ON")
     folder.mkdir(parents=True, exist_ok=True)
     for name in _MADE:
         shutil.copy(work / name, folder)
@@ -217,11 +199,66 @@ def build(say: Say, source: Path | None = None) -> Runner:
     return Runner(folder / PROGRAM, version, made_of)
 
 
+def install(to: Path, say: Say, source: Path | None = None) -> Path:
+    """Compile the queue discs and install library, headers and CMake package.
+
+    Args:
+        to: the prefix, such as ``~/.local``.
+        say: receives each step as a sentence.
+        source: a checkout of Sojourn; None for the one that this package is used from.
+
+    Returns:
+        The prefix, absolute.
+
+    Raises:
+        InputError: the source tree, a tool or ns-3 is missing, or a step failed.
+    """
+    tree, place = _needed("install", say, source)
+    to = to.expanduser().absolute()
+    say(f"compiling the queue discs against {place}")
+    work = _compiled(tree, place, "sojourn")
+    _run(["cmake", "--install", str(work), "--prefix", str(to)])
+    return to
+
+
+def _needed(verb: str, say: Say, source: Path | None) -> tuple[Path, Path]:
+    """The source tree and ns-3's folder, which is downloaded if it is nowhere."""
+    platforms.require_linux(f"ns3 {verb}")
+    tree = checked_tree(source, _FILES) if source else source_tree()
+    if tree is None:
+        raise InputError(
+            f"ns3 {verb}: it is compiled from Sojourn's source tree, which the installed "
+            f"package does not contain; get that of version {sojourn.__version__} and say where "
+            f"it is: sojourn ns3 {verb} --source FOLDER"
+        )
+    missing = [package for tool, package in _TOOLS.items() if shutil.which(tool) is None]
+    if missing:
+        raise InputError(f"ns3 {verb}: not installed; apt-get install {' '.join(missing)}")
+    return tree, prefix() or _download(say)
+
+
+def _compiled(tree: Path, place: Path, target: str, *settings: str) -> Path:
+    """Compile a target of ``ns3/CMakeLists.txt``; the folder with what was made.
+
+    Unchanged files are not compiled again. CMake binds a build folder to the source tree that it
+    was first used for.
+    """
+    of_tree = hashlib.sha256(str(tree).encode()).hexdigest()[:8]
+    work = cache() / f"ns3-build-{of_tree}"
+    _run([
+        "cmake", "-S", str(tree / "ns3"), "-B", str(work), f"-DCMAKE_PREFIX_PATH={place}",
+        "-Uns3_*",  # another ns-3 was found the last time
+        *settings,
+    ])  # fmt: skip
+    _run(["cmake", "--build", str(work), "--parallel", "2", "--target", target])
+    return work
+
+
 def _download(say: Say) -> Path:
     """Download the wheel and unpack it; pip would compile its Python binding for minutes."""
     if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
         raise InputError(
-            "ns3 build: the wheel of ns-3 is for Linux on x86-64; install ns-3 "
+            "ns3: the wheel of ns-3 is for Linux on x86-64; install ns-3 "
             f"{VERSION.removesuffix('.post0')} and set NS3_PREFIX"
         )
     say(f"fetching the wheel ns3 {VERSION}, 69 MB")
@@ -258,8 +295,8 @@ def _run(command: Sequence[str]) -> None:
         if any(_NO_COMPILER in line for line in said):
             name = os.environ.get("CXX", "c++")
             raise InputError(
-                f"ns3 build: the C++ compiler {name} cannot compile a program; see what it says of "
+                f"ns3: the C++ compiler {name} cannot compile a program; see what it says of "
                 "an empty one, or name another: CXX=g++"
             )
         words = " | ".join(said[-4:]) or f"exit code {done.returncode}"
-        raise InputError(f"ns3 build: {Path(command[0]).name} failed: {words}")
+        raise InputError(f"ns3: {Path(command[0]).name} failed: {words}")
