@@ -190,7 +190,7 @@ AboutRed()
             {"UseHardDrop", "hard_drop", SojournNs3Name::SAME, nullptr, nullptr},
             {"LInterm", "max_p", SojournNs3Name::INVERSE, nullptr, nullptr},
             {"LinkBandwidth", "Rate", SojournNs3Name::RATE, nullptr, nullptr},
-            {"LinkDelay", "QW -1", SojournNs3Name::UNUSED, nullptr, nullptr},
+            {"LinkDelay", "QW -1", SojournNs3Name::NO_PARAMETER, nullptr, nullptr},
             {"Wait", "gap_mode", SojournNs3Name::CHOICE, "wait", "uniform"},
         },
         {
@@ -387,7 +387,7 @@ AboutAred()
             {"UseHardDrop", "hard_drop", SojournNs3Name::SAME, nullptr, nullptr},
             {"LInterm", "max_p", SojournNs3Name::INVERSE, nullptr, nullptr},
             {"LinkBandwidth", "Rate", SojournNs3Name::RATE, nullptr, nullptr},
-            {"LinkDelay", "QW -1", SojournNs3Name::UNUSED, nullptr, nullptr},
+            {"LinkDelay", "QW -1", SojournNs3Name::NO_PARAMETER, nullptr, nullptr},
             {"Interval", "adapt_interval", SojournNs3Name::SAME, nullptr, nullptr},
             {"Alpha", "adapt_alpha", SojournNs3Name::SAME, nullptr, nullptr},
             {"Beta", "adapt_beta", SojournNs3Name::SAME, nullptr, nullptr},

@@ -301,7 +301,7 @@ SojournTypedQueueDisc::AddTo(TypeId tid, const SojournAqm& aqm)
                 MakeUintegerChecker<uint32_t>());
             continue;
         }
-        if (name.form == SojournNs3Name::UNUSED)
+        if (name.form == SojournNs3Name::NO_PARAMETER)
         {
             tid.AddAttribute(name.attribute,
                              std::string("Of no effect: what ns-3 uses for ") + name.parameter,

@@ -27,7 +27,7 @@ struct SojournNs3Name
         INVERSE, //!< double: one over it
         RATE,    //!< of no parameter, but the attribute Rate
         LIMIT,   //!< of no parameter, but MaxSize: uint32_t, in bytes
-        UNUSED   //!< Time, of no parameter: it changes nothing
+        NO_PARAMETER, //!< Time: it changes nothing. UNUSED is a macro of ns-3's openflow
     };
 
     const char* attribute; //!< name of the attribute

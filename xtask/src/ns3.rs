@@ -258,7 +258,7 @@ fn name(name: &Name) -> String {
         Form::Inverse => "SojournNs3Name::INVERSE, nullptr, nullptr".to_owned(),
         Form::Rate => "SojournNs3Name::RATE, nullptr, nullptr".to_owned(),
         Form::Limit => "SojournNs3Name::LIMIT, nullptr, nullptr".to_owned(),
-        Form::Unused => "SojournNs3Name::UNUSED, nullptr, nullptr".to_owned(),
+        Form::Unused => "SojournNs3Name::NO_PARAMETER, nullptr, nullptr".to_owned(),
     };
     format!("            {{\"{}\", \"{}\", {form}}},\n", name.attribute, name.parameter)
 }
