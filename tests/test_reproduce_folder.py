@@ -6,12 +6,14 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sojourn import reproduce
 from sojourn.authoring.new import new_paper
 from sojourn.errors import InputError
-from sojourn.reproduce import dossier, folder, select, show
+from sojourn.reproduce import dossier, folder, select, show, work
+from sojourn.reproduce.folder_values import settling_s
 from sojourn.reproduce.toml_lines import line_of
 from sojourn.running.runs import run
 from sojourn.running.store import Store
@@ -203,6 +205,43 @@ def test_a_variable_that_the_queue_lacks_is_refused_with_those_it_has(paper):
         measured(paper, "F1", seeds=1)
 
 
+def test_the_time_until_a_variable_settles_is_a_metric(paper):
+    (paper / "tiny.toml").write_text(SCENARIO.replace('"3s"', '"12s"'))
+    changed(paper, 'aqm = "codel:target=5ms"', 'aqm = "pie"')
+    parts = """parts = [
+        { metric = "state_rate_settled", within = [1.5, 2.5], at_most = 3 },
+        { metric = "state_rate_settled", within = [1.5, 2.5], after = "6s", at_most = 3 },
+        { metric = "state_rate_settled", within = [5, 6], at_most = 3 },
+    ]
+    """
+    start = PAPER.index('case = "codel"\nmetric = "delay_mean"')
+    changed(paper, PAPER[start:], f'case = "codel"\n{parts}')
+    found = measured(paper, "F1", seeds=1)
+    values = found.papers[0].items[0].values
+    start_s = values["codel.bottleneck.state_rate_settled_1.5_2.5_s"]
+    later_s = values["codel.bottleneck.state_rate_settled_1.5_2.5_after6_s"]
+    assert 0 < start_s < 12 and later_s == pytest.approx(max(start_s - 6, 0.012), abs=0.1)
+    (claim,) = reproduce.to_json(found)["claims"][1:]
+    assert claim["parts"][2]["verdict"] == "no value", "the link has 2 Mbit/s"
+
+
+def test_a_settling_time_ends_with_the_last_sample_outside():
+    t_s, nan = np.arange(1.0, 7.0), float("nan")
+    assert settling_s(t_s, np.array([9.0, 2, 9, 3, 2, 1]), 1, 3) == 4.0
+    assert settling_s(t_s, np.array([2.0, 2, 2, 3, 2, 1]), 1, 3) == 1.0
+    assert settling_s(t_s, np.array([9.0, nan, 2, nan, 2, nan]), 1, 3) == 3.0
+    assert np.isnan(settling_s(t_s, np.array([2.0, 2, 2, 2, 2, 9]), 1, 3))
+
+
+def test_an_item_may_show_the_delay_over_time(paper):
+    changed(paper, 'title = "Delay"', 'title = "Delay"\nfigure = "time"')
+    made = measured(paper, "F1", seeds=1).papers[0].items[0]
+    pools = work.pool(made.plan, Store(paper.parent / "store"))
+    (figure,) = made.item.figures(pools, made.values).values()
+    (axes,) = figure.get_axes()
+    assert axes.get_xlabel() == "time [s]" and len(axes.get_lines()) == 2
+
+
 def test_groups_that_share_a_class_are_measured_as_that_class(paper):
     scenario = SCENARIO.replace('name = "bulk"', 'name = "bulk"\nclass = "all"')
     (paper / "tiny.toml").write_text(scenario)
@@ -275,6 +314,23 @@ MISTAKES = [
     ),
     ('["taildrop", "codel"]', '["taildrop", "red"]', r":14: .*unknown case `red`"),
     ('["taildrop", "codel"]', "[]", r":14: items.F1.cases: must be a list of names"),
+    ('title = "Delay"', 'title = "Delay"\nfigure = "plot"', r":14: .*write cdf or time"),
+    (
+        'metric = "delay_mean"',
+        'metric = "state_delay_mean_settled"',
+        r":28: .*has no `within`; add bounds",
+    ),
+    (
+        'metric = "delay_mean"',
+        'metric = "state_delay_mean_settled"\nwithin = [3, 1]',
+        r":34: .*two numbers, the smaller first",
+    ),
+    (
+        'metric = "delay_mean"',
+        'metric = "state_delay_mean_settled"\nwithin = [1, 3]\nafter = "5"',
+        r":35: .*is not a span such as 30ms",
+    ),
+    ('metric = "delay_mean"', 'metric = "delay_mean"\nafter = "5s"', r":34: .*a settling time"),
     ("[items.F2]", "[items.f2]", r":16: items.f2: cannot be a name; write a capital letter"),
     ("quick = 2", "quick = 0", r":3: seeds: must be numbers"),
     ('source = "nobody"', 'source = "nobody"\nsorce = "x"', r":3: sorce: is an unknown key"),

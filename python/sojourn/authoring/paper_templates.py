@@ -23,6 +23,7 @@ base = "pie"
 set = { "flows.bulk.rtt" = "200ms" }
 
 # Figures and tables, with their cases. One that is not covered has `missing = "why"` instead.
+# `figure` is "cdf" of the queue delay (if it is left out), or "time", the delay over time.
 [items.F1]
 title = "Queue delay"
 cases = ["pie", "codel", "pie_long"]
@@ -33,6 +34,8 @@ note = "What was chosen here because the paper does not say it."
 # `tolerance` is exact (printed: 15 %, shares 3 points) or approx (read from a figure: 25 %, 5).
 # Metrics are those of `sojourn run`; delay_p90, delay_below_0.5ms, owd_p99.9, rtt_sd and the like;
 # and state_VARIABLE_mean, _min, _max or _p25 over the samples of an AQM's variable or of `rate`.
+# state_delay_mean_settled is the time in s until samples stay `within = [15, 25]`; it counts from
+# the end of the warm-up, or from `after = "50s"`.
 # A window of time is a case with `warmup` and `duration` in its `set`.
 # `of` names the link or the flows, where there are several.
 [[claims]]

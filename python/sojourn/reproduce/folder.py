@@ -192,7 +192,7 @@ def _classes(scenario: _core.Scenario) -> list[str]:
 def _item(
     name: str, reader: Reader, cases: _Cases, claims: Sequence[ReadClaim], usual: Seeds
 ) -> Item:
-    reader.known("title", "cases", "seeds", "published_runs", "note", "missing")
+    reader.known("title", "cases", "seeds", "published_runs", "note", "missing", "figure")
     if not _ITEM.fullmatch(name):
         raise reader.refuse("cannot be a name; write a capital letter first, such as F1 or T2")
     title = reader.text_of("title")
@@ -200,7 +200,11 @@ def _item(
         return Item(name, title, missing=missing)
     scopes = cases.scopes(reader)
     wanted = [each for claim in claims for each in claim.wanted]
-    keep = folder_values.keeps(wanted)
+    figure = reader.text_of("figure", "cdf")
+    if figure not in folder_values.FIGURES:
+        why = f"`{figure}` is not a figure; write {' or '.join(folder_values.FIGURES)}"
+        raise reader.refuse(why, "figure")
+    keep = folder_values.keeps(wanted, figure)
     own = {key: replace(case, keep=keep) for key, case in cases.of(reader).items()}
     return Item(
         name,
@@ -210,7 +214,7 @@ def _item(
         published_runs=reader.text_of("published_runs", ""),
         measure=folder_values.measuring(wanted),
         figures=folder_values.drawing(
-            name, title, {key: link for key, link in scopes.usual_link.items() if link}
+            name, title, {key: link for key, link in scopes.usual_link.items() if link}, figure
         ),
         tables=folder_values.tabling(wanted),
         note=reader.text_of("note", ""),

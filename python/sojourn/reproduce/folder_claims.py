@@ -9,10 +9,11 @@ from typing import Any, cast
 from sojourn.reproduce import claims
 from sojourn.reproduce.claims import LESS
 from sojourn.reproduce.folder_reader import Reader, nearest
-from sojourn.reproduce.folder_values import UNITS, Wanted, names, scope_of
+from sojourn.reproduce.folder_values import UNITS, Wanted, is_settling, names, scope_of
+from sojourn.reproduce.measures import seconds
 from sojourn.reproduce.paper import Claim, Measure, Part, Published, Tag, Values
 
-_QUANTITY = ("case", "of", "metric")
+_QUANTITY = ("case", "of", "metric", "within", "after")
 _NUMBERS = ("published", "at_least", "at_most")
 _RELATIONS: Mapping[str, Callable[[str, str, float], Part]] = {
     "above": claims.more,
@@ -155,7 +156,9 @@ class _PartReader:
             raise self._reader.refuse('must be a table, such as { case = "codel" }', key)
         reader = self._reader.below(table, key)
         reader.known(*_QUANTITY, *more)
+        given = {key: self._reader.table.get(key) for key in ("within", "after")}
         usual = {"case": own.case, "of": own.of, "metric": own.metric}
+        usual |= {key: value for key, value in given.items() if value is not None}
         other = self._quantity(reader, usual)
         if other == own:
             raise self._reader.refuse("names the same quantity; name another case or metric", key)
@@ -169,9 +172,32 @@ class _PartReader:
         metric = reader.text_of("metric", usual.get("metric"))
         if not scope_of(metric):
             raise reader.refuse(f"unknown metric `{metric}`{nearest(metric, names())}", "metric")
-        found = Wanted(case, self._of(reader, case, metric, usual.get("of", "")), metric)
+        of = self._of(reader, case, metric, usual.get("of", ""))
+        found = Wanted(case, of, metric, *self._settling(reader, metric, usual))
         self.wanted.append(found)
         return found
+
+    def _settling(
+        self, reader: Reader, metric: str, usual: Mapping[str, Any]
+    ) -> tuple[tuple[float, float] | None, float]:
+        """The bounds of a settling time, and from when it counts; negative if nothing says so."""
+        within = reader.table.get("within", usual.get("within"))
+        if not is_settling(metric):
+            if key := next((k for k in ("within", "after") if k in reader.table), ""):
+                why = "belongs to a settling time, such as state_delay_mean_settled"
+                raise reader.refuse(why, key)
+            return None, -1.0
+        if within is None:
+            raise reader.refuse("has no `within`; add bounds, such as [15, 25] of a delay in ms")
+        ends = within if isinstance(within, list) and len(within) == 2 else ()
+        if not all(type(end) in (int, float) for end in ends) or not ends or ends[0] >= ends[1]:
+            why = "must be two numbers, the smaller first, such as [15, 25]"
+            raise reader.refuse(why, "within")
+        after = reader.text_of("after", usual.get("after", ""))
+        try:
+            return (float(ends[0]), float(ends[1])), seconds(after) if after else -1.0
+        except ValueError as error:
+            raise reader.refuse(str(error), "after") from None
 
     def _of(self, reader: Reader, case: str, metric: str, usual: str) -> str:
         scope = scope_of(metric)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,8 @@ from sojourn.reproduce.paper import Cell, Pools, Table, Values
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from sojourn.plots.curves import Panel
+    from sojourn.plots.data import Floats
     from sojourn.reproduce.pool import Pool
 
 # A quantile, a share of packets or the deviation of a distribution: delay_p90, owd_p99.9,
@@ -28,6 +30,8 @@ _OF_DISTRIBUTION = re.compile(
 # A variable of the first link's queue over its samples after the warm-up: state_drop_prob_mean,
 # state_rate_p1.
 _OF_STATES = re.compile(r"state_(?P<var>\w+)_(?P<what>mean|min|max|p(?P<p>\d\d?(?:\.\d+)?))")
+# The time until such a variable stays within bounds.
+_SETTLED = re.compile(r"state_(?P<var>\w+)_settled")
 _STATE_SUFFIXES = {"rate": ("_mbps", 1e-6), "delay_mean": ("_ms", 1e3), "delay_max": ("_ms", 1e3)}
 # By unit in table `summary`, and for shares: the end of keys, and the factor to it.
 _SUFFIXES = {"s": ("_ms", 1e3), "bit/s": ("_mbps", 1e-6), "%": ("_pct", 100.0)}
@@ -36,6 +40,7 @@ UNITS: dict[str, dict[str, float]] = {
     "_ms": {"ms": 1.0, "s": 1e-3, "us": 1e3},
     "_mbps": {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3},
     "_pct": {"%": 1.0, "": 1e-2},
+    "_s": {"s": 1.0, "ms": 1e3},
     "": {"": 1.0, "packets": 1.0, "per s": 1.0},
 }
 
@@ -48,36 +53,54 @@ class Wanted:
         case: its key.
         of: the link or the class; empty for the run.
         metric: its name.
+        within: of a settling time, the bounds in the unit of the variable's other metrics.
+        after_s: of a settling time, when it begins; negative is the end of the warm-up.
     """
 
     case: str
     of: str
     metric: str
+    within: tuple[float, float] | None = None
+    after_s: float = -1.0
 
     @property
     def suffix(self) -> str:
         """The end of its key, which says its unit."""
-        return suffix_of(self.metric)
+        return _suffix(self.metric)[0]
+
+    @property
+    def column(self) -> str:
+        """What is measured, with its unit: ``delay_p95_ms``."""
+        metric = self.metric
+        if self.within is not None:
+            metric += f"_{self.within[0]:g}_{self.within[1]:g}"
+            metric += f"_after{self.after_s:g}" if self.after_s >= 0 else ""
+        return metric + self.suffix
 
     @property
     def key(self) -> str:
         """Of the item's values: ``pie.bottleneck.delay_p95_ms``."""
-        return ".".join(filter(None, [self.case, self.of, self.metric + self.suffix]))
+        return ".".join(filter(None, [self.case, self.of, self.column]))
 
 
 def scope_of(metric: str) -> str:
     """``queue``, ``class`` or ``run``; empty for a metric that is not known."""
     if found := _OF_DISTRIBUTION.fullmatch(metric):
         return "queue" if found["what"] == "delay" else "class"
-    if _OF_STATES.fullmatch(metric):
+    if _OF_STATES.fullmatch(metric) or is_settling(metric):
         return "queue"
     row = TABLE.get(metric)
     return "" if row is None or row.never or row.only else row.scope
 
 
-def keeps(wanted: Iterable[Wanted]) -> tuple[str, ...]:
-    """What the runs have to keep for these quantities."""
-    needs_states = any(_OF_STATES.fullmatch(each.metric) for each in wanted)
+def is_settling(metric: str) -> bool:
+    """Whether it is the time until a variable stays within bounds."""
+    return _SETTLED.fullmatch(metric) is not None
+
+
+def keeps(wanted: Iterable[Wanted], figure: str) -> tuple[str, ...]:
+    """What the runs have to keep for these quantities and the item's figure."""
+    needs_states = figure == "time" or any(each.metric.startswith("state_") for each in wanted)
     return ("delays", "states") if needs_states else ("delays",)
 
 
@@ -86,16 +109,13 @@ def names() -> list[str]:
     return [name for name in TABLE if scope_of(name)]
 
 
-def suffix_of(metric: str) -> str:
-    """The end of the key of a metric."""
-    return _suffix(metric)[0]
-
-
 def _suffix(metric: str) -> tuple[str, float]:
     if found := _OF_DISTRIBUTION.fullmatch(metric):
         return ("_pct", 1.0) if found["limit"] else ("_ms", 1.0)
     if found := _OF_STATES.fullmatch(metric):
         return _STATE_SUFFIXES.get(found["var"], ("", 1.0))
+    if is_settling(metric):
+        return "_s", 1.0
     row = TABLE[metric]
     return _SUFFIXES.get("%" if row.kind == "share" else row.unit, ("", 1.0))
 
@@ -115,7 +135,15 @@ def _value(pool: Pool, wanted: Wanted) -> float:
     if found := _OF_DISTRIBUTION.fullmatch(wanted.metric):
         return _of_distribution(pool, f"{scope}/{wanted.of}/{found['what']}", found)
     if found := _OF_STATES.fullmatch(wanted.metric):
-        return _of_states(pool, wanted, found) * _suffix(wanted.metric)[1]
+        percent = found["p"] or {"min": 0, "max": 100}.get(found["what"])
+        values = np.concatenate([x for _, x in _sampled(pool, wanted, found["var"])])
+        value = values.mean() if percent is None else np.percentile(values, float(percent))
+        return float(value) * _suffix(wanted.metric)[1]
+    if found := _SETTLED.fullmatch(wanted.metric):
+        samples = _sampled(pool, wanted, found["var"])
+        factor = _STATE_SUFFIXES.get(found["var"], ("", 1.0))[1]
+        low, high = wanted.within or (-np.inf, np.inf)
+        return float(np.mean([settling_s(t, factor * x, low, high) for t, x in samples]))
     key = f"{scope}/{wanted.of}/{wanted.metric}" if wanted.of else f"run/{wanted.metric}"
     return pool.number(key) * _suffix(wanted.metric)[1]
 
@@ -130,33 +158,50 @@ def _of_distribution(pool: Pool, key: str, found: re.Match[str]) -> float:
     return 1e3 * (spread.quantile_s(float(found["p"]) / 100) if found["p"] else spread.deviation_s)
 
 
-def _of_states(pool: Pool, wanted: Wanted, found: re.Match[str]) -> float:
+def _sampled(pool: Pool, wanted: Wanted, var: str) -> list[tuple[Floats, Floats]]:
+    """The samples of a variable per replica: time since they begin to count, and value."""
     first = pool.plan["links"][0]["name"]
     where = f"case {wanted.case}, metric {wanted.metric}"
     if wanted.of != first:
         raise InputError(f"{where}: variables are kept of the first link only, {first}")
     known = pool.state_names()
-    if found["var"] not in known:
-        raise InputError(f"{where}: its queue has no variable `{found['var']}`; use {known}")
-    warmup_s = seconds(pool.plan["warmup"])
-    values = np.concatenate([x[t > warmup_s] for t, x in pool.states(found["var"])])
-    if found["what"] == "mean":
-        return float(values.mean())
-    percent = found["p"] or {"min": 0, "max": 100}[found["what"]]
-    return float(np.percentile(values, float(percent)))
+    if var not in known.split(", "):
+        raise InputError(f"{where}: its queue has no variable `{var}`; use {known}")
+    start_s = wanted.after_s if wanted.after_s >= 0 else seconds(pool.plan["warmup"])
+    if start_s >= seconds(pool.plan["duration"]):
+        raise InputError(f"{where}: `after` is not before the end, {pool.plan['duration']}")
+    return [(t[t > start_s] - start_s, x[t > start_s]) for t, x in pool.states(var)]
+
+
+def settling_s(t_s: Floats, values: Floats, low: float, high: float) -> float:
+    """The time of the first sample from which on all are within bounds.
+
+    Args:
+        t_s: times of the samples, shape ``(n,)``.
+        values: their values; samples without one, as of the delay in an empty queue, do not count.
+        low: the least that is within bounds.
+        high: the largest.
+
+    Returns:
+        NaN if the last sample is out of bounds, or no sample has a value.
+    """
+    t_s, values = t_s[~np.isnan(values)], values[~np.isnan(values)]
+    outside = np.flatnonzero((values < low) | (values > high))
+    first = int(outside[-1]) + 1 if outside.size else 0
+    return float(t_s[first]) if first < len(t_s) else float("nan")
 
 
 def tabling(wanted: Sequence[Wanted]) -> Callable[[Values], list[Table]]:
     """One row per case, one column per metric."""
-    columns = list(dict.fromkeys((each.of, each.metric) for each in wanted))
+    columns = list(dict.fromkeys(replace(each, case="") for each in wanted))
     cases = list(dict.fromkeys(each.case for each in wanted))
 
     def tables(_values: Values) -> list[Table]:
         if not columns:
             return []
-        header = ["case", *(" ".join(filter(None, [m + suffix_of(m), of])) for of, m in columns)]
+        header = ["case", *(f"{each.column} {each.of}".strip() for each in columns)]
         rows: list[list[str | Cell]] = [
-            [case, *(_cell(Wanted(case, of, metric), wanted) for of, metric in columns)]
+            [case, *(_cell(replace(column, case=case), wanted) for column in columns)]
             for case in cases
         ]
         return [Table("measured / published", header, rows)]
@@ -168,30 +213,57 @@ def _cell(quantity: Wanted, wanted: Sequence[Wanted]) -> str | Cell:
     return Cell(quantity.key, ".4g") if quantity in wanted else ""
 
 
-def drawing(item: str, title: str, links: Mapping[str, str]) -> Callable[..., dict[str, Figure]]:
-    """The distributions of the queue delay.
+def drawing(
+    item: str, title: str, links: Mapping[str, str], figure: str
+) -> Callable[..., dict[str, Figure]]:
+    """The queue delay of each case.
 
     Args:
         item: its number, the name of the figure.
         title: title of the figure.
         links: keyed by the key of a case: the link that it is about.
+        figure: one of `FIGURES`: ``cdf``, the distributions; ``time``, the mean of each sample
+            interval of the first seed.
     """
 
     def figures(pools: Pools, _values: Values) -> dict[str, Figure]:
-        from sojourn.plots import style
-        from sojourn.plots.curves import Panel, curves, distribution_curve
+        from sojourn.plots.curves import curves
 
-        every = {key: pools[key].distribution(f"queue/{link}/delay") for key, link in links.items()}
-        found = {key: spread for key, spread in every.items() if spread}
-        if not found:
-            return {}
-        colours, dashes = style.colours(found), style.dashes(found)
-        lines = [
-            distribution_curve(key, spread, colours[key], dashes[key])
-            for key, spread in found.items()
-        ]
-        high_ms = 1e3 * max(spread.quantile_s(0.99) for spread in found.values())
-        panel = Panel("", lines, "queue delay [ms]", "CDF", (0, 1.1 * high_ms), (0, 1.01))
-        return {item: curves(title, [panel])}
+        panel = FIGURES[figure]({key: (pools[key], link) for key, link in links.items()})
+        return {item: curves(title, [panel])} if panel else {}
 
     return figures
+
+
+def _over_delay(cases: Mapping[str, tuple[Pool, str]]) -> Panel | None:
+    from sojourn.plots import style
+    from sojourn.plots.curves import Panel, distribution_curve
+
+    every = {key: pool.distribution(f"queue/{of}/delay") for key, (pool, of) in cases.items()}
+    found = {key: spread for key, spread in every.items() if spread}
+    if not found:
+        return None
+    colours, dashes = style.colours(found), style.dashes(found)
+    lines = [distribution_curve(k, spread, colours[k], dashes[k]) for k, spread in found.items()]
+    high_ms = 1e3 * max(spread.quantile_s(0.99) for spread in found.values())
+    return Panel("", lines, "queue delay [ms]", "CDF", (0, 1.1 * high_ms), (0, 1.01))
+
+
+def _over_time(cases: Mapping[str, tuple[Pool, str]]) -> Panel | None:
+    from sojourn.plots import style
+    from sojourn.plots.curves import Curve, Panel
+
+    # Samples are kept of the first link.
+    found = {k: pool for k, (pool, of) in cases.items() if of == pool.plan["links"][0]["name"]}
+    colours, dashes = style.colours(found), style.dashes(found)
+    lines = []
+    for key, pool in found.items():
+        t_s, delay_s = pool.states("delay_mean")[0]
+        lines.append(Curve(key, t_s, 1e3 * delay_s, colours[key], dashes[key], width=0.9))
+    return Panel("", lines, "time [s]", "queue delay [ms]", (0, None), (0, None)) if lines else None
+
+
+FIGURES: Mapping[str, Callable[[Mapping[str, tuple[Pool, str]]], Panel | None]] = {
+    "cdf": _over_delay,
+    "time": _over_time,
+}
