@@ -194,7 +194,9 @@ def test_json_has_every_value_under_paper_item_and_key(tiny, tmp_path):
 
 def test_the_dossier_is_whole_and_needs_nothing_outside(tiny, tmp_path):
     found, _ = reproduce(tmp_path / "cache")
-    names = dossier.save(found, tmp_path / "out")
+    said: list[str] = []
+    names = dossier.save(found, tmp_path / "out", said.append)
+    assert said == ["drawing the figures of tiny"]
     assert {"tiny.html", "index.html", "reproduction.json", "tiny/F1.png"} <= set(names)
     page = (tmp_path / "out" / "tiny.html").read_text()
     assert not re.search(r'(src|href)="(https?:|//)', page)

@@ -137,7 +137,7 @@ def reproduce(
         found = make(
             names, seeds=seeds, jobs=jobs, executor=workers,
             store=Store(report=lambda text: console.warn([text])), progress=console.meter(),
-            **change,
+            say=console.say, **change,
         )  # fmt: skip
     except Interrupted as error:
         # Thousands of labels would not be readable.
@@ -150,8 +150,7 @@ def reproduce(
     if out is not None:
         from sojourn.reproduce import dossier
 
-        console.say("drawing the figures")
-        dossier.save(found, out)
+        dossier.save(found, out, console.say)
         console.say(f"dossier: {out / 'index.html'}")
     _show(found, as_json)
     return 0

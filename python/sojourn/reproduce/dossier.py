@@ -15,7 +15,14 @@ from sojourn.markup import policy
 from sojourn.report import facts_of_machine, inline_svg, page_style
 from sojourn.reproduce import published, show, work
 from sojourn.reproduce.export import scenario_text
-from sojourn.reproduce.outcome import MeasuredItem, MeasuredPaper, Reproduction, to_json
+from sojourn.reproduce.outcome import (
+    MeasuredItem,
+    MeasuredPaper,
+    Reproduction,
+    Say,
+    quiet,
+    to_json,
+)
 from sojourn.reproduce.verdict import GOOD, JudgedClaim
 from sojourn.running.store import simulator
 
@@ -26,14 +33,20 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 
 
-def save(reproduction: Reproduction, folder: Path) -> list[str]:
+def save(reproduction: Reproduction, folder: Path, say: Say = quiet) -> list[str]:
     """Write figures (PNG), a page per paper, an index, and last ``reproduction.json``.
+
+    Args:
+        reproduction: what was measured.
+        folder: where to write.
+        say: receives which paper's figures are drawn.
 
     Raises:
         OSError: the folder cannot be written, or the disk is full.
     """
     names = []
     for made in reproduction.papers:
+        say(f"drawing the figures of {made.paper.key}")
         names += _save_paper(reproduction, made, folder)
     index = _template("index.html.j2").render(
         style=_style(), policy=policy(), reproduction=reproduction, papers=reproduction.papers,

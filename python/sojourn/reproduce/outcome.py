@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from sojourn.reproduce.pool import Pool
 
 FORMAT = 1
+
+
+Say = Callable[[str], None]
+
+
+def quiet(_what: str) -> None:
+    """Says nothing."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +219,7 @@ def reproduce(
     aqms: AqmsLike = (),
     link: str | None = None,
     cases: str = "*",
+    say: Say = quiet,
     **engine_options: Any,
 ) -> Reproduction:
     """Reproduce figures and tables of papers.
@@ -231,6 +239,7 @@ def reproduce(
             paper's. Variants are measured as well and enter no score.
         link: the link that gets these AQMs; by default the only one, or ``bottleneck``.
         cases: a pattern such as ``*.pie`` for the cases that `sets` and `aqms` change.
+        say: receives, after the runs, which paper is judged.
         **engine_options: options of the engine, as for `sojourn.run`.
 
     Raises:
@@ -254,10 +263,11 @@ def reproduce(
         raise InputError("cluster: workers have no custom laws; leave out --cluster")
     workers = None if executor is None else chosen(executor, jobs)
     tally = work.make(every, store, jobs=jobs, progress=progress, workers=workers)
-    made = [
-        MeasuredPaper(paper, [measure(paper, each, store) for each in plans[paper.key]])
-        for paper, _items in selected
-    ]
+    made = []
+    for paper, _items in selected:
+        say(f"judging {paper.key}")
+        measured = [measure(paper, each, store) for each in plans[paper.key]]
+        made.append(MeasuredPaper(paper, measured))
     return Reproduction(profile, where.describe(), made, tally, store)
 
 
