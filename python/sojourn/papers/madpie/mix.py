@@ -61,7 +61,7 @@ def _f6_figures(_pools: Pools, values: Values) -> Mapping[str, Figure]:
                 QD.replace(" [", " of DropTail [") if aqm == "droptail" else QD,
                 "goodput of a flow [kbit/s]",
                 (0, None),
-                (60, 100),
+                (60, None),
             )
         )
     return {"F6": cross("S2: CBR flows, 5/25/50/75/95 percentiles", panels, colours)}

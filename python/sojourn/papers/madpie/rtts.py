@@ -64,7 +64,7 @@ def _f10_figures(_pools: Pools, values: Values) -> Mapping[str, Figure]:
         }
         panels.append(
             CrossPanel(
-                f"{group} ms path", crosses, QD, "goodput of a flow [kbit/s]", (0, None), (60, 100)
+                f"{group} ms path", crosses, QD, "goodput of a flow [kbit/s]", (0, None), (60, None)
             )
         )
     return {"F10": cross("S3: CBR flows, 5/25/50/75/95 percentiles", panels, COLOURS, columns=2)}
