@@ -151,7 +151,9 @@ WORDS = [
 @pytest.mark.parametrize("aqm", WORDS)
 def test_tc_itself_takes_the_words(aqm):
     """tc reads all options before it looks for the device, so none is needed."""
-    commands, _ = _core.tc_export([("nosuchdev0", False, 10_000_000, None, 14, aqm)], None, False)
+    commands, _ = _core.tc_export(
+        [("nosuchdev0", False, 10_000_000, None, (14, 0, "none"), aqm)], None, False
+    )
     for line in commands:
         done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
         assert 'Cannot find device "nosuchdev0"' in done.stderr, f"{line}\n{done.stderr}"

@@ -245,6 +245,11 @@ class Bucket(_Part):
         overdraft: When a packet may leave: once the bucket holds enough tokens for it (``false``,
             like ``tbf``), or whenever the bucket is not in debt, even if the packet puts it into
             debt (``true``, like a class of ``htb``). Default: ``False``.
+        overhead: Bytes that the bucket counts for a packet on top of what the queue counts
+            (``overhead`` of ``tbf`` and ``htb``).
+        mpu: Least size of a packet with this overhead, as the bucket counts it.
+        cells: Cells that the bucket counts: ``atm`` takes 53 bytes for every 48 (``linklayer atm``
+            of ``tbf`` and ``htb``), ``ptm`` one more for every 64.
     """
 
     _kind: ClassVar[str | None] = "bucket"
@@ -253,6 +258,9 @@ class Bucket(_Part):
     burst: str
     line: str
     overdraft: bool | None = None
+    overhead: str | None = None
+    mpu: str | None = None
+    cells: Literal["none"] | Literal["atm"] | Literal["ptm"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1950,6 +1958,11 @@ class Link(_Part):
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux
             counts ``14B`` on Ethernet; an Ethernet frame occupies ``38B`` more than its packet.
             Default: ``"0B"``.
+        mpu: Least size of a framed packet, counted by rates, limits and AQMs (``mpu`` of tc's
+            ``stab``).
+        cells: Cells that carry the framed packets, counted by rates, limits and AQMs: ``atm`` sends
+            53 bytes for every 48 (``linklayer atm`` of tc's ``stab``), ``ptm`` one more for every
+            64.
         buffer: The size of the queue, which becomes its ``limit``. ``250ms`` is the initial rate
             times this time, and ``1bdp`` that times the largest ``rtt`` of the flows through the
             link. The default is the queue's own.
@@ -1967,6 +1980,8 @@ class Link(_Part):
     rate: Capacity
     delay: Delay | None = None
     framing: str | None = None
+    mpu: str | None = None
+    cells: Literal["none"] | Literal["atm"] | Literal["ptm"] | None = None
     buffer: str | None = None
     queue: Queue | None = None
     device: Device | None = None

@@ -32,6 +32,7 @@ pub mod contract;
 #[cfg(feature = "registry")]
 pub mod custom;
 mod effective;
+pub mod framing;
 pub mod law;
 #[cfg(feature = "registry")]
 pub mod laws;
@@ -52,6 +53,7 @@ pub mod units;
 #[cfg(feature = "registry")]
 pub use custom::{CustomLaw, CustomLaws};
 pub use effective::Effective;
+pub use framing::{Cells, Framing, Packing};
 pub use law::{Aqm, Cause, CauseClass, Env, Evidence, Law, Observable, Stage, Var, Verdict};
 pub use packet::{Backlog, Ecn, Head, Packet, TcpSegment};
 pub use params::SpecError;

@@ -1,6 +1,6 @@
 //! Every parameter of every discipline survives a round trip through tc's syntax, or is refused.
 
-use sojourn_aqm::{QdiscSpec, registry};
+use sojourn_aqm::{Cells, Packing, QdiscSpec, registry};
 use sojourn_formats::tc::{
     TcBucket, TcLink, TcWish, aqm_of_text, commands_of, lines, read, scenario, uci_of, words_of,
 };
@@ -37,6 +37,7 @@ fn link(aqm: &str) -> TcLink {
         bps: 10_000_000,
         bucket: None,
         framing_bytes: 14,
+        packing: Packing::NONE,
         aqm: aqm.to_owned(),
     }
 }
@@ -230,6 +231,21 @@ fn a_link_comes_back_with_rate_framing_and_queue() {
         assert_eq!(all[0].bps(), Some(10_000_000), "{text}");
         assert!(same(aqm, &all[0].aqm.as_ref().unwrap().text), "{text}");
     }
+}
+
+#[test]
+fn cells_come_back_and_ptm_is_refused() {
+    let of = |packing| TcLink { framing_bytes: 40, packing, ..link("fq_codel@linux") };
+    let text = commands_of(&of(Packing { mpu: 64, cells: Cells::Atm }), None).unwrap().words;
+    assert!(text[0].contains("stab overhead 26 mpu 64 linklayer atm htb"), "{text:?}");
+    let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
+    let toml = scenario(&read(&text.join("\n")).unwrap(), &wish).unwrap().toml;
+    assert!(toml.contains("framing = \"40B\"\nmpu = \"64B\"\ncells = \"atm\"\n"), "{toml}");
+    let text = uci_of(&[of(Packing { mpu: 64, cells: Cells::Atm })], None).unwrap().words;
+    let toml = scenario(&read(&text.join("\n")).unwrap(), &wish).unwrap().toml;
+    assert!(toml.contains("framing = \"40B\"\nmpu = \"64B\"\ncells = \"atm\"\n"), "{toml}");
+    let ptm = commands_of(&of(Packing { mpu: 0, cells: Cells::Ptm }), None).unwrap_err();
+    assert!(ptm.to_string().contains("no PTM cells"), "{ptm}");
 }
 
 #[test]

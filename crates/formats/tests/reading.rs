@@ -208,7 +208,13 @@ fn an_overhead_of_stab_counts_from_the_frame() {
         "tc qdisc add dev eth0 root stab overhead 26 linklayer atm tbf rate 8mbit \
          burst 10kb lat 50ms",
     );
-    assert!(atm.unknown.iter().any(|it| it.contains("ATM cells")), "{:?}", atm.unknown);
+    assert!(atm.toml.contains("framing = \"40B\"\ncells = \"atm\"\n"), "{}", atm.toml);
+    let own = imported(
+        "tc qdisc add dev eth0 root tbf rate 8mbit burst 10kb lat 50ms overhead 26 linklayer atm",
+    );
+    // Only the bucket counts what tbf adds itself.
+    assert!(own.toml.contains("framing = \"14B\"\nqueue"), "{}", own.toml);
+    assert!(own.toml.contains("overhead = \"26B\", cells = \"atm\" }"), "{}", own.toml);
 }
 
 const SQM: &str = "\

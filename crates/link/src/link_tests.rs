@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use sojourn_aqm::{Cause, Departure, Ecn, Env, Limit, QdiscSpec, Rate, Span, Stage, registry};
+use sojourn_aqm::{
+    Cause, Departure, Ecn, Env, Framing, Limit, QdiscSpec, Rate, Span, Stage, registry,
+};
 use sojourn_scenario::resolved::{Bucket, Device, InService, Schedule, Trace};
 
 use super::*;
@@ -130,7 +132,8 @@ fn dip() -> Schedule {
 /// A bucket that never holds anything back, in front of a line.
 fn shaped(schedule: &Schedule) -> Server<Numbered> {
     let (rate, line) = (mbit(1_000), mbit(1_000));
-    let bucket = Bucket { rate, burst_bytes: 15_000, line, overdraft: false };
+    let bucket =
+        Bucket { rate, burst_bytes: 15_000, line, overdraft: false, framing: Framing::NONE };
     Server::shaped(Shaper::new(Some(TokenBucket::new(&bucket)), None, schedule))
 }
 
@@ -216,7 +219,8 @@ fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty
 #[test]
 fn a_shaper_holds_back_what_lacks_tokens() {
     let (rate, line) = (mbit(12), mbit(120));
-    let bucket = Bucket { rate, burst_bytes: 3_000, line, overdraft: false };
+    let bucket =
+        Bucket { rate, burst_bytes: 3_000, line, overdraft: false, framing: Framing::NONE };
     let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), None, line);
     let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
     fill(&mut link, 4, &mut report);
@@ -228,7 +232,8 @@ fn a_shaper_holds_back_what_lacks_tokens() {
 #[test]
 fn the_reserve_of_a_shaper_is_what_has_passed_the_bucket_and_waits_for_the_line() {
     let (rate, line) = (mbit(12), mbit(24));
-    let bucket = Bucket { rate, burst_bytes: 6_000, line, overdraft: false };
+    let bucket =
+        Bucket { rate, burst_bytes: 6_000, line, overdraft: false, framing: Framing::NONE };
     let device = Device { limit: Limit::Bytes(3_000), overhead_bytes: 0 };
     let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), Some(device), line);
     let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());

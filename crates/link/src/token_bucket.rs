@@ -2,7 +2,7 @@
 //! bits, counted in billionths, so that any integer rate yields an integer number of them per
 //! nanosecond.
 
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::{Framing, Span, Time};
 use sojourn_scenario::resolved::Bucket;
 
 const PER_BYTE: i64 = 8 * 1_000_000_000;
@@ -15,20 +15,27 @@ pub struct TokenBucket {
     tokens: i64,
     counted: Time,
     overdraft: bool,
+    framing: Framing,
 }
 
 impl TokenBucket {
     /// A full bucket.
     pub fn new(bucket: &Bucket) -> TokenBucket {
         let depth = bucket.burst_bytes as i64 * PER_BYTE; // at most 1 GB, checked when resolved
-        let Bucket { rate, overdraft, .. } = *bucket;
-        TokenBucket { bps: rate.as_bps(), depth, tokens: depth, counted: Time::ZERO, overdraft }
+        let Bucket { rate, overdraft, framing, .. } = *bucket;
+        let (bps, counted) = (rate.as_bps(), Time::ZERO);
+        TokenBucket { bps, depth, tokens: depth, counted, overdraft, framing }
+    }
+
+    /// Tokens for a packet of this size in the queue (sch_generic.h, psched_l2t_ns).
+    fn price(&self, bytes: u32) -> i64 {
+        self.framing.bytes(bytes) as i64 * PER_BYTE // at most some 65535 * 2 bytes
     }
 
     /// When a packet may leave: now or later.
     pub fn ready(&mut self, now: Time, bytes: u32) -> Time {
         self.refill(now);
-        let needed = if self.overdraft { 0 } else { i64::from(bytes) * PER_BYTE };
+        let needed = if self.overdraft { 0 } else { self.price(bytes) };
         match needed - self.tokens {
             ..=0 => now,
             missing => now + Span::from_nanos(missing.unsigned_abs().div_ceil(self.bps)),
@@ -38,7 +45,7 @@ impl TokenBucket {
     /// Takes the tokens of a packet that leaves now.
     pub fn take(&mut self, now: Time, bytes: u32) {
         self.refill(now);
-        self.tokens -= i64::from(bytes) * PER_BYTE;
+        self.tokens -= self.price(bytes);
         debug_assert!(self.overdraft || self.tokens >= 0, "only an overdraft owes tokens");
     }
 
@@ -72,11 +79,12 @@ pub struct TokenReserve {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sojourn_aqm::Rate;
+    use sojourn_aqm::{Cells, Packing, Rate};
 
     fn bucket(kbit: u64, burst_bytes: u64, overdraft: bool) -> TokenBucket {
         let rate = Rate::from_bps(kbit * 1_000);
-        TokenBucket::new(&Bucket { rate, burst_bytes, line: rate, overdraft })
+        let framing = Framing::NONE;
+        TokenBucket::new(&Bucket { rate, burst_bytes, line: rate, overdraft, framing })
     }
 
     #[test]
@@ -92,6 +100,21 @@ mod tests {
         // 1000 B of tokens, then debts of 500 B and of 1500 B: departures after 0.4 ms, then 1.2 ms
         // each.
         assert_eq!(departures, [0, 400, 1_600, 2_800]);
+    }
+
+    #[test]
+    fn a_bucket_counts_overhead_and_cells_that_the_queue_does_not() {
+        let rate = Rate::from_bps(8_000_000); // a byte per microsecond
+        let packing = Packing { mpu: 0, cells: Cells::Atm };
+        let framing = Framing { overhead: 40, packing };
+        let (burst_bytes, overdraft) = (1_749, false);
+        let plan = Bucket { rate, burst_bytes, line: rate, overdraft, framing };
+        let mut bucket = TokenBucket::new(&plan);
+        // 1500 + 40 bytes take 33 cells, 1749 bytes: the bucket is empty.
+        assert_eq!(bucket.ready(Time::ZERO, 1_500), Time::ZERO);
+        bucket.take(Time::ZERO, 1_500);
+        // 52 + 40 bytes take 2 cells, 106 bytes.
+        assert_eq!(bucket.ready(Time::ZERO, 52), Time::from_nanos(106_000));
     }
 
     proptest! {

@@ -1,6 +1,8 @@
 //! Other tools' formats: input and output of `tc`, captures of packets.
 
 use pyo3::prelude::*;
+use sojourn_aqm::params::Quantity as _;
+use sojourn_aqm::{Cells, Packing};
 use sojourn_formats::capture::{self, Lines, ReplayedPackets};
 use sojourn_formats::{FormatError, tc};
 
@@ -78,8 +80,8 @@ pub fn tc_check(
 }
 
 /// The link of a scenario: device, whether it is the ingress, bit/s, depth of its bucket and
-/// whether that may be in debt, framing, AQM.
-type Link = (String, bool, u64, Option<(u64, bool)>, u64, String);
+/// whether that may be in debt, framing (bytes added, least size, cells), AQM.
+type Link = (String, bool, u64, Option<(u64, bool)>, (u64, u64, String), String);
 
 /// Commands, or lines of UCI, for links; and what the kernel does differently.
 #[pyfunction]
@@ -88,17 +90,14 @@ pub fn tc_export(
     kernel: Option<(u32, u32)>,
     uci: bool,
 ) -> Result<(Vec<String>, Vec<String>), Refusal> {
-    let links: Vec<tc::TcLink> = links
-        .into_iter()
-        .map(|(device, is_arrivals, bps, bucket, framing_bytes, aqm)| tc::TcLink {
-            device,
-            is_arrivals,
-            bps,
-            bucket: bucket.map(|(bytes, is_overdraft)| tc::TcBucket { bytes, is_overdraft }),
-            framing_bytes,
-            aqm,
-        })
-        .collect();
+    let link = |(device, is_arrivals, bps, bucket, framing, aqm): Link| {
+        let (framing_bytes, mpu, cells) = framing;
+        let bucket = bucket.map(|(bytes, is_overdraft)| tc::TcBucket { bytes, is_overdraft });
+        let cells = Cells::parse(&cells).map_err(FormatError::whole)?;
+        let packing = Packing { mpu, cells };
+        Ok(tc::TcLink { device, is_arrivals, bps, bucket, framing_bytes, packing, aqm })
+    };
+    let links = links.into_iter().map(link).collect::<Result<Vec<_>, FormatError>>()?;
     if uci {
         let found = tc::uci_of(&links, kernel)?;
         return Ok((found.words, found.warnings));

@@ -422,6 +422,33 @@ fn probabilities_include_zero_and_one() {
     }
 }
 
+/// tc-stab(8): `linklayer atm`, 53 bytes for every 48. The device's MTU stays as it is.
+#[test]
+fn a_link_counts_its_least_size_and_its_cells() {
+    let [atm, framing] = [("links.a.cells", "atm"), ("links.a.framing", "40B")];
+    let link = base(&[atm, framing, ("links.a.mpu", "64B")]).links[0].clone();
+    // 40 + 40 bytes take two cells, 8 + 40 bytes would take one, but 64 take two.
+    assert_eq!([1500, 40, 8].map(|bytes| link.bytes_of(bytes)), [1749, 106, 106]);
+    assert_eq!((link.mtu_bytes, link.largest_bytes(), link.queue_mtu_bytes()), (1540, 1749, 1749));
+    let linux = base(&[atm, framing, ("links.a.queue", "fq_codel@linux")]).links[0].clone();
+    assert_eq!(linux.queue_mtu_bytes(), 1540);
+    refused(&[("links.a.cells", "cells")], "atm");
+    refused(&[("links.a.mpu", "65536B")], "write 0B to 65535B");
+}
+
+#[test]
+fn a_bucket_counts_more_than_its_queue() {
+    let rate = |rest: &str| {
+        format!("{{ kind = \"bucket\", rate = \"1mbit\", line = \"10mbit\", {rest} }}")
+    };
+    let atm =
+        |burst: u32| rate(&format!("burst = \"{burst}B\", overhead = \"40B\", cells = \"atm\""));
+    let link = base(&[("links.a.rate", &atm(1749))]).links[0].clone();
+    let Capacity::Bucket(bucket) = &link.capacity else { panic!("{:?}", link.capacity) };
+    assert_eq!((link.largest_bytes(), bucket.framing.bytes(1500)), (1500, 1749));
+    refused(&[("links.a.rate", &atm(1748))], "never lets a packet of 1749 B");
+}
+
 #[test]
 fn framing_is_at_most_the_largest_packet() {
     assert_eq!(base(&[("links.a.framing", "65535B")]).links[0].framing_bytes, 65_535);

@@ -157,7 +157,7 @@ impl Session {
             arrived: t,
             flow: packet.flow,
             seq: packet.seq,
-            bytes: packet.ip_bytes + self.plan.links[link].framing_bytes,
+            bytes: self.plan.links[link].bytes_of(packet.ip_bytes),
         });
         self.waiting.extend(arrived);
         for row in self.world.probe.notes.packets.drain(..) {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{Ecn, Rate, Span};
+use sojourn_aqm::{Ecn, Framing, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
@@ -208,7 +208,8 @@ fn a_recorded_link_is_used_by_the_bytes_it_carried_not_by_those_of_packets_that_
 #[test]
 fn a_token_bucket_lets_its_burst_pass_and_then_its_rate() {
     let (rate, line) = (mbit(1), mbit(10));
-    let bucket = Bucket { rate, burst_bytes: 2_000, line, overdraft: false };
+    let bucket =
+        Bucket { rate, burst_bytes: 2_000, line, overdraft: false, framing: Framing::NONE };
     let shaped = Link { capacity: Capacity::Bucket(bucket), ..link("b", "taildrop", 10_000) };
     let found = run(&scenario(1, vec![shaped], vec![bursts(1_000, &[(0, 4)])]));
     // Packets leave the queue at 1.08, 1.88, 2.68 and 9.88 ms and are sent from 1.08, 1.88, 9.08

@@ -3,7 +3,7 @@
 //! uplink, from a wire or from neither.
 
 use proptest::prelude::*;
-use sojourn_aqm::{Rate, Span, Time};
+use sojourn_aqm::{Framing, Rate, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
     Bucket, Capacity, Extra, FlowGroup, InService, Jitter, Link, Loss, Resolved, Schedule,
@@ -25,6 +25,7 @@ fn capacity(kind: usize) -> Capacity {
             burst_bytes: 20_000,
             line: mbit(20),
             overdraft: false,
+            framing: Framing::NONE,
         }),
         9..12 => {
             let in_service = if kind == 10 { InService::OldRate } else { InService::NewRate };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{CauseClass, Ecn, Limit, Rate, Span, Stage, Time};
+use sojourn_aqm::{CauseClass, Ecn, Framing, Limit, Rate, Span, Stage, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{
@@ -299,8 +299,13 @@ fn the_burst_of_a_bucket_is_part_of_its_capacity() {
     for (overdraft, device) in [(false, None), (true, None), (true, Some(Limit::Packets(100)))] {
         let mut shaped = link("b", "taildrop", 100_000);
         let (rate, line) = (mbit(10), mbit(100));
-        shaped.capacity =
-            Capacity::Bucket(Bucket { rate, burst_bytes: 1_000_000, line, overdraft });
+        shaped.capacity = Capacity::Bucket(Bucket {
+            rate,
+            burst_bytes: 1_000_000,
+            line,
+            overdraft,
+            framing: Framing::NONE,
+        });
         shaped.device = device.map(|limit| Device { limit, overhead_bytes: 24 });
         let mut plan = scenario(10, vec![shaped], vec![bulk(5, "cubic")]);
         plan.record.bins = Some(ms(100));

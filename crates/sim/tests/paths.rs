@@ -1,7 +1,7 @@
 //! Paths against hand-made arithmetic: access links, token buckets, devices, jitter, loss, reverse
 //! paths and several links in a row.
 
-use sojourn_aqm::{Limit, Rate, Span};
+use sojourn_aqm::{Cells, Framing, Limit, Packing, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{App, Bucket, Capacity, Device, Extra, FlowGroup, Jitter, Loss};
@@ -44,14 +44,18 @@ fn dumbbell(mut flow: FlowGroup, delay: Span) -> Run {
 
 #[test]
 fn ceilings_of_goodput_follow_from_payload_and_framing() {
-    // Payload, IP packet, framing; payload over wire at 10 Mbit/s.
-    for (payload, packet, framing, ceiling) in [
-        (1448, 1500, 38, 9.415),
-        (1460, 1500, 38, 9.493),
-        (1460, 1500, 0, 9.733),
-        (1448, 1500, 14, 9.564),
-        (1460, 1500, 14, 9.643),
-        (1000, 1040, 0, 9.615),
+    // Payload, IP packet, framing, cells, bytes on the wire; payload over wire at 10 Mbit/s.
+    for (payload, packet, framing, cells, bytes, ceiling) in [
+        (1448, 1500, 38, Cells::None, 1538, 9.415),
+        (1460, 1500, 38, Cells::None, 1538, 9.493),
+        (1460, 1500, 0, Cells::None, 1500, 9.733),
+        (1448, 1500, 14, Cells::None, 1514, 9.564),
+        (1460, 1500, 14, Cells::None, 1514, 9.643),
+        (1000, 1040, 0, Cells::None, 1040, 9.615),
+        // 33 cells of 53 bytes.
+        (1448, 1500, 40, Cells::Atm, 1749, 8.279),
+        // 1522 bytes, and one for each 64 begun.
+        (1448, 1500, 22, Cells::Ptm, 1546, 9.366),
     ] {
         let header_bytes = packet - payload;
         let segments = sojourn_scenario::resolved::Tcp {
@@ -61,11 +65,12 @@ fn ceilings_of_goodput_follow_from_payload_and_framing() {
         };
         let mut bottleneck = link("b", "taildrop", 250_000);
         bottleneck.framing_bytes = framing;
+        bottleneck.packing = Packing { mpu: 0, cells };
         let flows = vec![group("bulk", 3, App::Bulk { tcp: segments, bytes: None })];
         let mut plan = scenario(60, vec![bottleneck], flows);
         plan.warmup = Span::from_secs(10);
         let goodput = metric(&run(&plan), Scope::Class, "bulk", "goodput") / 1e6;
-        let exact = 10.0 * f64::from(payload) / f64::from(packet + framing);
+        let exact = 10.0 * f64::from(payload) / f64::from(bytes);
         assert!((exact - ceiling).abs() < 6e-4, "{exact} for {ceiling}");
         // The queue never runs empty. Goodput counts in-order data, which at either end of the 50 s
         // may lag by the 250 kB of the buffer for each round trip that a hole lasts.
@@ -139,6 +144,7 @@ fn a_full_bucket_lets_five_packets_leave_at_line_rate() {
         burst_bytes: 5_000,
         line: mbit(1_000_000), // 8 ns for 1000 B
         overdraft: false,
+        framing: Framing::NONE,
     });
     // Five at once, then one per 0.8 ms.
     assert_eq!(arrivals(shaped, 8, 1_000), [0, 0, 0, 0, 0, 800, 1_600, 2_400]);
@@ -178,6 +184,7 @@ fn a_shaper_at_the_rate_of_the_line_leaves_the_device_as_the_bottleneck() {
         burst_bytes: 2_850,
         line: mbit(10),
         overdraft: true,
+        framing: Framing::NONE,
     });
     below.device = Some(Device { limit: Limit::Bytes(4 * 1_514), overhead_bytes: 24 });
     let mut plan = scenario(20, vec![below], vec![cbr("d", 1, mbit(12), 1_500)]);

@@ -79,15 +79,16 @@ pub(crate) struct Queued<T> {
     pub(crate) datagram: TestDatagram<T>,
     /// Its number in the order of sending.
     pub(crate) number: u64,
-    framing_bytes: u32,
+    /// Bytes on the link.
+    bytes: u32,
     ecn_in: Ecn,
     marked: Option<(Stage, Cause)>,
 }
 
 impl<T> Queued<T> {
-    pub(crate) fn new(datagram: TestDatagram<T>, number: u64, framing_bytes: u32) -> Queued<T> {
+    pub(crate) fn new(datagram: TestDatagram<T>, number: u64, bytes: u32) -> Queued<T> {
         let ecn_in = datagram.ecn;
-        Queued { datagram, number, framing_bytes, ecn_in, marked: None }
+        Queued { datagram, number, bytes, ecn_in, marked: None }
     }
 
     pub(crate) fn is_marked(&self) -> bool {
@@ -97,7 +98,7 @@ impl<T> Queued<T> {
 
 impl<T> Packet for Queued<T> {
     fn bytes(&self) -> u32 {
-        self.datagram.bytes + self.framing_bytes
+        self.bytes
     }
 
     fn ecn(&self) -> Ecn {

@@ -79,7 +79,8 @@ impl<T: Send + 'static> TestLink<T> {
             datagram.bytes
         );
         self.serve(now);
-        let packet = Queued::new(datagram, self.sent, self.plan.framing_bytes);
+        let bytes = self.plan.bytes_of(datagram.bytes);
+        let packet = Queued::new(datagram, self.sent, bytes);
         let mut seen = Observer {
             probe: self.probe.at_link(now, 0),
             number: self.sent,

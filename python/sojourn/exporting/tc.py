@@ -12,7 +12,8 @@ from sojourn.errors import InputError
 
 _DOWN = ("down", "download", "ingress")
 
-Link = tuple[str, bool, int, tuple[int, bool] | None, int, str]
+Framing = tuple[int, int, str]
+Link = tuple[str, bool, int, tuple[int, bool] | None, Framing, str]
 
 
 def exported(
@@ -78,6 +79,11 @@ def _link(scenario: _core.Scenario, entry: Mapping[str, Any], device: str, arriv
                 f"links.{name}.rate: tc has no command for a rate of kind {rate.get('kind')}; "
                 f"give a constant one, such as --set links.{name}.rate=10mbit"
             )
+        if own := [key for key in ("overhead", "mpu", "cells") if key in rate]:
+            raise InputError(
+                f"links.{name}.rate.{own[0]}: what the bucket alone counts is not exported; give "
+                "the link `framing`, `mpu` and `cells`"
+            )
         bucket = _number(rate["burst"], "B"), bool(rate.get("overdraft"))
         rate = rate["rate"]
     if entry["device"]:
@@ -85,7 +91,8 @@ def _link(scenario: _core.Scenario, entry: Mapping[str, Any], device: str, arriv
             f"links.{name}.device: a ring below the queue is the driver's, not tc's; leave it out"
         )
     aqm = scenario.queue(name)
-    return device, arrives, _bps(rate), bucket, _number(entry["framing"], "B"), aqm
+    framing = _number(entry["framing"], "B"), _number(entry.get("mpu", "0B"), "B")
+    return device, arrives, _bps(rate), bucket, (*framing, entry.get("cells", "none")), aqm
 
 
 def _number(text: str, unit: str) -> int:

@@ -1,6 +1,6 @@
 //! A discipline and a link of ours as commands of tc, or as a section of OpenWrt's SQM.
 
-use sojourn_aqm::{Limit, QdiscSpec, registry, units};
+use sojourn_aqm::{Cells, Limit, Packing, QdiscSpec, registry, units};
 
 use super::export_cake;
 use super::options::{self, Form, KindTable, OptionWord, Ours};
@@ -21,6 +21,8 @@ pub struct TcLink {
     pub bucket: Option<TcBucket>,
     /// Bytes that the link adds to a packet.
     pub framing_bytes: u64,
+    /// How the link packs the sum.
+    pub packing: Packing,
     /// The AQM in its text form.
     pub aqm: String,
 }
@@ -302,6 +304,41 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
     Ok(Some(text))
 }
 
+/// The link layer in tc's word.
+///
+/// # Errors
+/// tc has no word for it, or cake has one itself.
+pub(super) fn link_layer(link: &TcLink) -> Result<&'static str, FormatError> {
+    if link.aqm.starts_with("cake") && !link.packing.is_none() {
+        return Err(FormatError::whole(
+            "cake has `mpu` and `cells` itself; move those of the link to its queue",
+        ));
+    }
+    match link.packing.cells {
+        Cells::None => Ok("ethernet"),
+        Cells::Atm => Ok("atm"),
+        Cells::Ptm => Err(FormatError::whole(
+            "tc's size tables have no PTM cells; a rate of 64/65 without them is close, and cake \
+             has them",
+        )),
+    }
+}
+
+/// The size table of a link, if it counts more than the kernel's packet length, which includes the
+/// Ethernet header.
+fn stab(link: &TcLink) -> Result<String, FormatError> {
+    let more = i128::from(link.framing_bytes) - i128::from(ETHERNET_BYTES);
+    let layer = link_layer(link)?;
+    let mpu = match link.packing.mpu {
+        0 => String::new(),
+        bytes => format!("mpu {bytes} "),
+    };
+    Ok(match more {
+        0 if link.packing.is_none() => String::new(),
+        bytes => format!("stab overhead {bytes} {mpu}linklayer {layer} "),
+    })
+}
+
 /// The commands that configure a link.
 ///
 /// # Errors
@@ -324,15 +361,11 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
         ]);
     }
     if words.iter().any(|it| it == "bandwidth") && words[0] == "cake" {
+        link_layer(link)?;
         commands.push(format!("tc qdisc replace dev {device} root {discipline}"));
         return Ok(TcWords { words: commands, warnings });
     }
-    // The kernel's packet length includes the Ethernet header.
-    let more = i128::from(link.framing_bytes) - i128::from(ETHERNET_BYTES);
-    let stab = match more {
-        0 => String::new(),
-        bytes => format!("stab overhead {bytes} linklayer ethernet "),
-    };
+    let stab = stab(link)?;
     let rate = show_rate(link.bps);
     match link.bucket {
         Some(TcBucket { bytes: burst, is_overdraft: false }) => commands.extend([

@@ -17,6 +17,7 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
         device: device.to_owned(),
         shapers: Vec::new(),
         overhead: root.stab.clone(),
+        shaper_overhead: None,
         queue: None,
         aqm: None,
         refused: None,

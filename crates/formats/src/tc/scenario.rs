@@ -3,7 +3,7 @@
 use super::line::lines;
 use super::netem;
 use super::shaped::{ETHERNET_BYTES, ShapedLine};
-use super::tree::{TcNoteKind, TcSetup, TcSource};
+use super::tree::{TcNoteKind, TcOverhead, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
 
@@ -197,7 +197,8 @@ fn link(
         }));
     };
     let queue = queue(line, import)?;
-    let (framing, phrase) = framing(setup, line)?;
+    let rate = rate(line, bps, given, import);
+    let (framing, phrase) = framing(setup, line, rate.starts_with('{'))?;
     import.unknown.extend(phrase);
     import.unknown.extend(line.missing.iter().cloned());
     import.read.extend(line.aqm.iter().flat_map(|aqm| aqm.notes.iter().cloned()));
@@ -206,9 +207,7 @@ fn link(
         line.chain.join(" > "),
         show_rate(bps)
     ));
-    let rate = rate(line, bps, given, import);
-    let mut text =
-        format!("[links.{name}]\nrate = {rate}\nframing = \"{framing}B\"\nqueue = \"{queue}\"\n");
+    let mut text = format!("[links.{name}]\nrate = {rate}\n{framing}queue = \"{queue}\"\n");
     let mut delay = 0;
     if let Some(found) = &line.netem {
         let (lines, of_netem) = netem::wire(found, &mut import.unknown);
@@ -248,10 +247,14 @@ fn rate(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) 
             show_rate(behind_bps)
         ));
     }
+    let overhead = line.shaper_overhead.iter().flat_map(|it| {
+        [format!("overhead = \"{}B\"", it.bytes.max(0))].into_iter().chain(packing(it))
+    });
+    let overhead: String = overhead.map(|it| format!(", {it}")).collect();
     // A class of htb sends while it is not in debt, tbf once it has enough tokens.
     format!(
-        "{{ kind = \"bucket\", rate = \"{}\", burst = \"{burst}B\", line = \"{}\", overdraft = {} \
-         }}",
+        "{{ kind = \"bucket\", rate = \"{}\", burst = \"{burst}B\", line = \"{}\", overdraft = \
+         {}{overhead} }}",
         show_rate(bps),
         show_rate(behind_bps),
         shaper.kind != "tbf"
@@ -284,19 +287,26 @@ fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError
     Ok(format!("taildrop:limit={limit}p"))
 }
 
-/// Bytes of framing, and a phrase if they are unknown or incomplete.
-fn framing(setup: &TcSetup, line: &ShapedLine) -> Result<(u64, Option<String>), FormatError> {
+/// The keys of a link's framing, and a phrase if it is unknown.
+fn framing(
+    setup: &TcSetup,
+    line: &ShapedLine,
+    has_bucket: bool,
+) -> Result<(String, Option<String>), FormatError> {
     let header = line.header_bytes();
-    let Some(overhead) = &line.overhead else {
-        let is_hidden = setup.source.is_state() && line.shapers.iter().any(|it| it.kind != "cake");
+    let of_shaper = line.shaper_overhead.as_ref().filter(|_| !has_bucket);
+    let Some(overhead) = line.overhead.as_ref().or(of_shaper) else {
+        let is_hidden = setup.source.is_state()
+            && line.shaper_overhead.is_none()
+            && line.shapers.iter().any(|it| it.kind != "cake");
         let phrase = is_hidden.then(|| {
             "the overhead of the line: only `tc -d` prints `stab`, so none is counted".to_owned()
         });
-        return Ok((header.try_into().unwrap_or(0), phrase));
+        return Ok((format!("framing = \"{header}B\"\n"), phrase));
     };
     if overhead.from_ip {
         // The AQM adds it itself.
-        return Ok((0, None));
+        return Ok(("framing = \"0B\"\n".to_owned(), None));
     }
     let bytes = u64::try_from(header + overhead.bytes).map_err(|_| {
         FormatError::whole(format!(
@@ -304,24 +314,15 @@ fn framing(setup: &TcSetup, line: &ShapedLine) -> Result<(u64, Option<String>), 
             overhead.bytes, line.device
         ))
     })?;
-    let mut phrase = None;
-    if overhead.cells == "atm" {
-        let packet = MTU_BYTES + header + overhead.bytes;
-        let cells = in_cells(packet);
-        phrase = Some(format!(
-            "ATM cells, which only cake has here: a packet of {MTU_BYTES} B takes {cells} B on the \
-             line and {packet} B here; write cake with cells=atm instead"
-        ));
-    } else if overhead.mpu > 0 {
-        phrase =
-            Some(format!("the minimum size of {} B (mpu), which only cake has here", overhead.mpu));
-    }
-    Ok((bytes, phrase))
+    let keys = [format!("framing = \"{bytes}B\"")].into_iter().chain(packing(overhead));
+    Ok((keys.map(|it| it + "\n").collect(), None))
 }
 
-/// Bytes that a packet takes in cells of 53 B, which carry 48 B.
-fn in_cells(bytes: i64) -> i64 {
-    (bytes.max(0) + 47) / 48 * 53
+/// The keys of least size and cells.
+fn packing(overhead: &TcOverhead) -> impl Iterator<Item = String> {
+    let mpu = (overhead.mpu > 0).then(|| format!("mpu = \"{}B\"", overhead.mpu));
+    let has_cells = matches!(overhead.cells.as_str(), "atm" | "ptm");
+    mpu.into_iter().chain(has_cells.then(|| format!("cells = \"{}\"", overhead.cells)))
 }
 
 fn flows(links: &[&str], rtt: &str) -> String {

@@ -29,8 +29,10 @@ pub struct ShapedLine {
     pub device: String,
     /// The shapers, from the device towards the queue.
     pub shapers: Vec<TcShaper>,
-    /// The shaper's overhead per packet, if the text has it.
+    /// The overhead per packet that queue and shaper count, if the text has it.
     pub overhead: Option<TcOverhead>,
+    /// The overhead that the shaper counts alone: that of tbf and htb themselves.
+    pub shaper_overhead: Option<TcOverhead>,
     /// The discipline that holds the queue.
     pub queue: Option<TcQdisc>,
     /// The discipline as our AQM.
@@ -82,8 +84,9 @@ pub(super) fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
         _ => "ethernet",
     };
     let mpu = bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);
-    if line.overhead.is_none() && (bytes("overhead").is_some() || cells == "atm" || mpu > 0) {
+    if line.shaper_overhead.is_none() && (bytes("overhead").is_some() || cells == "atm" || mpu > 0)
+    {
         let (bytes, cells) = (bytes("overhead").unwrap_or(0), cells.to_owned());
-        line.overhead = Some(TcOverhead { bytes, mpu, cells, from_ip: false });
+        line.shaper_overhead = Some(TcOverhead { bytes, mpu, cells, from_ip: false });
     }
 }

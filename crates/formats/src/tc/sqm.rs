@@ -1,6 +1,6 @@
 //! Links of ours as a section of OpenWrt's SQM.
 
-use super::export::{TcLink, TcWords, words_with};
+use super::export::{TcLink, TcWords, link_layer, words_with};
 use super::shaped::ETHERNET_BYTES;
 use crate::FormatError;
 
@@ -22,7 +22,8 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
             "SQM has one discipline for both directions; give both the same".into(),
         ));
     }
-    if links.iter().any(|it| it.framing_bytes != first.framing_bytes) {
+    let framing = |link: &TcLink| (link.framing_bytes, link.packing);
+    if links.iter().any(|it| framing(it) != framing(first)) {
         return Err(refuse("SQM has one overhead for both directions".to_owned()));
     }
     let kbit = |bps: u64| match bps % 1000 {
@@ -45,9 +46,13 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
     ];
     // The overhead of stab counts from the frame, cake's from the IP packet.
     let more = i128::from(first.framing_bytes) - i128::from(ETHERNET_BYTES);
-    if kind != "cake" && more != 0 {
-        lines.push("\toption linklayer 'ethernet'".to_owned());
+    let layer = link_layer(first)?;
+    if kind != "cake" && (more != 0 || !first.packing.is_none()) {
+        lines.push(format!("\toption linklayer '{layer}'"));
         lines.push(format!("\toption overhead '{more}'"));
+        if first.packing.mpu > 0 {
+            lines.push(format!("\toption tcMPU '{}'", first.packing.mpu));
+        }
     } else {
         lines.push("\toption linklayer 'none'".to_owned());
     }

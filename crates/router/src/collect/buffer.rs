@@ -53,7 +53,7 @@ pub(super) fn exceeded(
     for (_, change, index) in waits(records) {
         let record = &records[index];
         let link = link_of[record.flow as usize][record.direction as usize];
-        let bytes = u64::from(record.bytes) + u64::from(scenario.links[link].framing_bytes);
+        let bytes = u64::from(scenario.links[link].bytes_of(u32::from(record.bytes)));
         held[link].change(change, bytes, record);
     }
     // A transmitter of a wireless LAN may have a queue for each station.

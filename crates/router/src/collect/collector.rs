@@ -251,7 +251,7 @@ impl Collector {
             flow: record.flow,
             seq,
             kind,
-            bytes: u32::from(record.bytes) + link.framing_bytes(),
+            bytes: link.bytes_of(record.bytes),
             ecn_in: record.ecn_in,
             marked: None,
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use sojourn_aqm::{Backlog, Rate, Span, Stage, Time};
+use sojourn_aqm::{Backlog, Packing, Rate, Span, Stage, Time};
 use sojourn_link::{Line, Opportunities};
 use sojourn_measure::{LinkProbe, PacketView, Probe};
 use sojourn_record::rows::Fate;
@@ -22,6 +22,7 @@ use crate::planning::CREDITS_PER_BYTE;
 pub(super) struct ObservedLink {
     /// Bytes of framing that it adds to every packet.
     framing_bytes: u32,
+    packing: Packing,
     backlog: Backlog,
     sends: Sends,
     /// Only for a link with rates.
@@ -132,9 +133,10 @@ impl ObservedLink {
             other => Sends::at_rates(&Schedule::of_rates([(Time::ZERO, other.initial_rate())])),
         };
         let has_rates = matches!(link.capacity, Capacity::Constant(_) | Capacity::Schedule(_));
-        let largest_bytes = u64::from(link.mtu_bytes + link.framing_bytes);
+        let largest_bytes = u64::from(link.largest_bytes() + link.framing_bytes);
         ObservedLink {
             framing_bytes: link.framing_bytes,
+            packing: link.packing,
             backlog: Backlog::EMPTY,
             sends,
             excess: has_rates.then(|| Excess::new(largest_bytes, late)),
@@ -148,9 +150,9 @@ impl ObservedLink {
         }
     }
 
-    /// Bytes of framing that it adds to every packet.
-    pub(super) fn framing_bytes(&self) -> u32 {
-        self.framing_bytes
+    /// Bytes on the link of a packet that has this size at IP level.
+    pub(super) fn bytes_of(&self, ip_bytes: u16) -> u32 {
+        self.packing.bytes(u64::from(ip_bytes) + u64::from(self.framing_bytes)) as u32
     }
 
     /// The queued packets.

@@ -214,6 +214,9 @@ fn router_link(link: &Link, index: usize, mtu_bytes: u32) -> Result<RouterLinkPl
     if link.device.is_some() {
         return refused("device", "the router has no device below the queue; remove it");
     }
+    if !link.packing.is_none() {
+        return refused("framing", "the router counts no `mpu` and no `cells`; remove them");
+    }
     if link.ecn_bleaching {
         return refused("ecn_bleaching", "the router never clears the ECN field; remove it");
     }

@@ -1,7 +1,7 @@
 //! Refuses scenarios that ns-3 cannot run or this engine does not support, with the place and a
 //! remedy.
 
-use sojourn_aqm::{Ecn as Codepoint, Span};
+use sojourn_aqm::{Cells, Ecn as Codepoint, Span};
 use sojourn_scenario::resolved::{App, Capacity, Ecn, FlowGroup, InService, Link, Loss, Resolved};
 
 use super::{Links, cell, rates};
@@ -165,6 +165,8 @@ fn check_link(link: &Link) -> Planned<()> {
         );
     }
     for (key, is_there) in [
+        ("mpu", link.packing.mpu > 0),
+        ("cells", link.packing.cells != Cells::None),
         ("device", link.device.is_some() && !is_wireless),
         ("delay", link.delay_changes.is_some()),
         ("jitter", link.jitter.is_some()),

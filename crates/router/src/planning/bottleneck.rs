@@ -1,6 +1,6 @@
 //! The links of a scenario: the bottleneck of a run, the reverse link, and the wires behind them.
 
-use sojourn_aqm::{Rate, Time};
+use sojourn_aqm::{Cells, Rate, Time};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{
     App, Capacity, Ecn, FlowGroup, InService, Link, LinuxBottleneck, Resolved, Trace,
@@ -157,6 +157,9 @@ pub(super) fn bottleneck(
     }
 }
 
+/// Why our router does not take a link.
+const NO_PACKING: &str = "our router counts `framing`, but no `mpu` and no `cells`; use engine sim";
+
 /// A link of our router.
 fn router_link(
     link: &Link,
@@ -164,6 +167,9 @@ fn router_link(
     direction: Direction,
     delays: Vec<GroupDelays>,
 ) -> Planned<RouterLinkPlan> {
+    if !link.packing.is_none() {
+        return refuse(format!("links.{}", link.name), NO_PACKING);
+    }
     Ok(RouterLinkPlan {
         queue: link.queue.in_place().to_string(),
         index: index as u16,
@@ -258,6 +264,13 @@ fn kernel_bottleneck(
             let message = format!("{rate}: the kernel's shaper takes whole kbit/s below 10 Gbit/s");
             return refuse(place, message);
         }
+    }
+    if link.packing.mpu > 0 || link.packing.cells == Cells::Ptm {
+        return refuse(
+            format!("links.{}", link.name),
+            "the kernel's netem, which sends behind the queue, has no `mpu` and no PTM cells; use \
+             engine sim",
+        );
     }
     let place = format!("links.{}.queue", link.name);
     let rate_bps = rates[0].1.as_bps();

@@ -1,6 +1,6 @@
 //! Interfaces, addresses, routes, delays and queues, as commands of `ip` and `tc`.
 
-use sojourn_aqm::Span;
+use sojourn_aqm::{Cells, Span};
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
 use super::delays::{AccessLine, forward_delay, micros, return_delay};
@@ -285,8 +285,9 @@ fn has_netem(bottleneck: &Bottleneck) -> bool {
 /// The netem behind the shaper: it delays each packet by its time on the link.
 fn link_netem(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
+    let cells = if link.packing.cells == Cells::Atm { " 48 5" } else { "" };
     let line = format!(
-        "qdisc {verb} dev sent root netem limit {DELAY_LIMIT_PACKETS} rate {bps}bit {framing}"
+        "qdisc {verb} dev sent root netem limit {DELAY_LIMIT_PACKETS} rate {bps}bit {framing}{cells}"
     );
     command(Netns::Router, "tc", &line)
 }
@@ -340,11 +341,12 @@ fn shaper(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
     let kbit = bps / 1000 * CREDITS_PER_BYTE;
     let sending = (VETH_BPS - bps) / 1000 * CREDITS_PER_BYTE;
-    let largest = u64::from(link.mtu_bytes) * CREDITS_PER_BYTE;
-    let max_frames = u64::from(link.mtu_bytes + ETHERNET_BYTES) * 2 * CREDITS_PER_BYTE;
+    let largest = u64::from(link.largest_bytes()) * CREDITS_PER_BYTE;
+    let max_frames = u64::from(link.largest_bytes() + ETHERNET_BYTES) * 2 * CREDITS_PER_BYTE;
     let mut line = format!("qdisc {verb} dev out root handle 1:");
-    if framing != 0 {
-        line += &format!(" stab overhead {framing} linklayer ethernet");
+    let layer = if link.packing.cells == Cells::Atm { "atm" } else { "ethernet" };
+    if framing != 0 || layer == "atm" {
+        line += &format!(" stab overhead {framing} linklayer {layer}");
     }
     line += &format!(
         " cbs idleslope {kbit} sendslope -{sending} hicredit {largest} locredit -{max_frames} \

@@ -7,6 +7,7 @@ use serde::de::{self, MapAccess, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use sojourn_aqm::units;
 
+use super::links::{LinkCells, is_zero, no_bytes};
 use super::quantities::{RateText, SizeText, SpanText, StepRateText};
 use super::tagged::tagged;
 use super::wlan::Wireless;
@@ -96,6 +97,17 @@ pub struct Bucket {
     /// class of `htb`).
     #[serde(default)]
     pub overdraft: bool,
+    /// Bytes that the bucket counts for a packet on top of what the queue counts (`overhead` of
+    /// `tbf` and `htb`).
+    #[serde(default = "no_bytes", skip_serializing_if = "is_zero")]
+    pub overhead: SizeText,
+    /// Least size of a packet with this overhead, as the bucket counts it.
+    #[serde(default = "no_bytes", skip_serializing_if = "is_zero")]
+    pub mpu: SizeText,
+    /// Cells that the bucket counts: `atm` takes 53 bytes for every 48 (`linklayer atm` of `tbf`
+    /// and `htb`), `ptm` one more for every 64.
+    #[serde(default, skip_serializing_if = "LinkCells::is_none")]
+    pub cells: LinkCells,
 }
 
 /// Delivery opportunities recorded on a real link, in Mahimahi's format: each line is the time of

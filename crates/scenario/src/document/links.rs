@@ -24,6 +24,13 @@ pub struct Link {
     /// `14B` on Ethernet; an Ethernet frame occupies `38B` more than its packet.
     #[serde(default = "no_bytes")]
     pub framing: SizeText,
+    /// Least size of a framed packet, counted by rates, limits and AQMs (`mpu` of tc's `stab`).
+    #[serde(default = "no_bytes", skip_serializing_if = "is_zero")]
+    pub mpu: SizeText,
+    /// Cells that carry the framed packets, counted by rates, limits and AQMs: `atm` sends 53 bytes
+    /// for every 48 (`linklayer atm` of tc's `stab`), `ptm` one more for every 64.
+    #[serde(default, skip_serializing_if = "LinkCells::is_none")]
+    pub cells: LinkCells,
     /// The size of the queue, which becomes its `limit`. `250ms` is the initial rate times this
     /// time, and `1bdp` that times the largest `rtt` of the flows through the link. The default is
     /// the queue's own.
@@ -69,11 +76,35 @@ pub struct Device {
     pub overhead: SizeText,
 }
 
+/// Cells of a link layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum LinkCells {
+    /// None.
+    #[default]
+    None,
+    /// ATM.
+    Atm,
+    /// PTM.
+    Ptm,
+}
+
+impl LinkCells {
+    pub(super) fn is_none(&self) -> bool {
+        *self == LinkCells::None
+    }
+}
+
+pub(super) fn is_zero(size: &SizeText) -> bool {
+    size.0 == 0
+}
+
 fn no_time() -> Delay {
     Delay::Constant(SpanText(Span::ZERO))
 }
 
-fn no_bytes() -> SizeText {
+pub(super) fn no_bytes() -> SizeText {
     SizeText(0)
 }
 

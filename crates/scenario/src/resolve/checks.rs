@@ -1,6 +1,9 @@
 //! Checks that several parts of a scenario share.
 
+use sojourn_aqm::{Cells, Packing};
+
 use super::{Checked, refuse};
+use crate::document::links::LinkCells;
 use crate::document::quantities::SizeText;
 
 /// The largest packet that IP can carry, which is also the most framing that is plausible.
@@ -20,6 +23,17 @@ pub(super) fn framing_bytes(place: &str, size: SizeText) -> Checked<u32> {
         0..=LARGEST_PACKET_BYTES => Ok(size.0 as u32),
         _ => refuse(place, format!("{size} is not a valid framing; write 0B to 65535B")),
     }
+}
+
+/// How frames are packed.
+pub(super) fn packing(place: &str, mpu: SizeText, cells: LinkCells) -> Checked<Packing> {
+    let mpu = u64::from(framing_bytes(&format!("{place}.mpu"), mpu)?);
+    let cells = match cells {
+        LinkCells::None => Cells::None,
+        LinkCells::Atm => Cells::Atm,
+        LinkCells::Ptm => Cells::Ptm,
+    };
+    Ok(Packing { mpu, cells })
 }
 
 /// A number from 0 to 1.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sojourn_aqm::{CustomLaws, Limit, QdiscSpec, Span, SpecError, registry, units};
 
-use super::checks::{framing_bytes, packet_bytes};
+use super::checks::{framing_bytes, packet_bytes, packing};
 use super::{Checked, ReadFile, refuse, wire, wlan};
 use crate::document::algorithm::AlgorithmSpec;
 use crate::document::quantities::{Buffer, BufferText};
@@ -104,12 +104,18 @@ pub(super) fn link(
         set_limit(&place, &mut queue, limit)?;
     }
     let mtu_bytes = traffic.largest_packet.unwrap_or(DEFAULT_PACKET_BYTES) + framing_bytes;
-    wire::check_bucket(&place, &capacity, mtu_bytes)?;
+    let packing = packing(&place, written.mpu, written.cells)?;
+    if !packing.is_none() && matches!(capacity, Capacity::Wireless { .. }) {
+        let message = "a wireless LAN knows its own frames; leave `mpu` and `cells` out";
+        return refuse(&place, message);
+    }
+    wire::check_bucket(&place, &capacity, packing.bytes(u64::from(mtu_bytes)) as u32)?;
     Ok(Link {
         name: name.to_owned(),
         delay: written.delay.least(),
         delay_changes: wire::delay_changes(&join(&place, "delay"), &written.delay)?,
         framing_bytes,
+        packing,
         limit: limit(&join(&place, "queue.limit"), &queue)?,
         mtu_bytes,
         device: wire::device(&join(&place, "device"), written.device, &capacity)?,

@@ -1,8 +1,8 @@
 //! Token bucket and device of a link, jitter and loss of its wire.
 
-use sojourn_aqm::{Limit, Span, Time};
+use sojourn_aqm::{Framing, Limit, Span, Time};
 
-use super::checks::{framing_bytes, probability};
+use super::checks::{framing_bytes, packing, probability};
 use super::{Checked, refuse};
 use crate::document::quantities::{SizeText, SpanText};
 use crate::document::{capacity, links, wire};
@@ -24,13 +24,19 @@ pub(super) fn bucket(place: &str, written: &capacity::Bucket) -> Checked<Capacit
         let message = format!("{} is not a valid bucket depth; write 1B to 1GB", written.burst);
         return refuse(&format!("{place}.burst"), message);
     }
-    Ok(Capacity::Bucket(Bucket { rate, burst_bytes, line, overdraft: written.overdraft }))
+    let overhead = framing_bytes(&format!("{place}.overhead"), written.overhead)?;
+    let framing = Framing {
+        overhead: i64::from(overhead),
+        packing: packing(place, written.mpu, written.cells)?,
+    };
+    Ok(Capacity::Bucket(Bucket { rate, burst_bytes, line, overdraft: written.overdraft, framing }))
 }
 
 /// Refuses a bucket too shallow for the largest packet, which would wait forever.
-pub(super) fn check_bucket(place: &str, capacity: &Capacity, mtu_bytes: u32) -> Checked<()> {
+pub(super) fn check_bucket(place: &str, capacity: &Capacity, queued_bytes: u32) -> Checked<()> {
     let Capacity::Bucket(bucket) = capacity else { return Ok(()) };
-    if bucket.overdraft || bucket.burst_bytes >= u64::from(mtu_bytes) {
+    let mtu_bytes = bucket.framing.bytes(queued_bytes);
+    if bucket.overdraft || bucket.burst_bytes >= mtu_bytes {
         return Ok(());
     }
     let message =

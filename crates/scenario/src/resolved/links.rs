@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::{Effective, Env, Limit, QdiscSpec, Rate, Span, Time, registry};
+use sojourn_aqm::{Effective, Env, Framing, Limit, Packing, QdiscSpec, Rate, Span, Time, registry};
 
 use super::{Radio, Schedule, as_numbers};
 
@@ -20,11 +20,13 @@ pub struct Link {
     pub delay_changes: Option<DelayChanges>,
     /// Bytes of framing added to every packet; rates, limits and laws count them.
     pub framing_bytes: u32,
+    /// How framed packets are packed; rates, limits and laws count the result.
+    pub packing: Packing,
     /// The queue, with its `limit` filled in from the scenario's `buffer`.
     pub queue: QdiscSpec,
     /// The limit of that queue.
     pub limit: Limit,
-    /// Largest packet that any flow sends through the link, framing included.
+    /// Largest packet that any flow sends through the link, framing included, not packed.
     pub mtu_bytes: u32,
     /// The device below the queue, if it holds more than the packet being sent.
     pub device: Option<Device>,
@@ -42,13 +44,25 @@ impl Link {
         self.queue.law == "dualpi2"
     }
 
+    /// Bytes on the link of a packet that has this size at IP level.
+    pub fn bytes_of(&self, ip_bytes: u32) -> u32 {
+        self.packing.bytes(u64::from(ip_bytes) + u64::from(self.framing_bytes)) as u32
+    }
+
+    /// Bytes on the link of the largest packet that any flow sends.
+    pub fn largest_bytes(&self) -> u32 {
+        self.packing.bytes(u64::from(self.mtu_bytes)) as u32
+    }
+
     /// The MTU that the queue is configured with. Linux dialects get that of the device: the MTU
     /// and header of Ethernet, unless the scenario has larger packets (Linux 6.1 pkt_sched.h,
     /// psched_mtu). All others get the largest packet that any flow sends.
     pub fn queue_mtu_bytes(&self) -> u32 {
         const ETHERNET: u32 = 1500 + 14;
-        let least = if registry::follows_linux(&self.queue) { ETHERNET } else { 0 };
-        self.mtu_bytes.max(least)
+        match registry::follows_linux(&self.queue) {
+            true => self.mtu_bytes.max(ETHERNET),
+            false => self.largest_bytes(),
+        }
     }
 
     /// What the queue makes of its parameters at the rate with which the link starts.
@@ -156,6 +170,8 @@ pub struct Bucket {
     pub line: Rate,
     /// Whether a packet may leave when tokens are short, which puts the bucket into debt.
     pub overdraft: bool,
+    /// What it counts for a packet.
+    pub framing: Framing,
 }
 
 /// A recorded link in Mahimahi's format: each line is the time of one delivery opportunity in

@@ -2,7 +2,8 @@
 //! texts with units.
 
 use serde_json::{Map, Value, json};
-use sojourn_aqm::{Ecn, QdiscSpec, Rate, Span, Time, registry, units};
+use sojourn_aqm::params::Quantity as _;
+use sojourn_aqm::{Ecn, Packing, QdiscSpec, Rate, Span, Time, registry, units};
 
 use super::{
     App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
@@ -38,7 +39,7 @@ impl Resolved {
 }
 
 fn link(link: &Link, wlans: &[Wlan]) -> Value {
-    json!({
+    let mut value = json!({
         "name": link.name,
         "rate": capacity(&link.capacity, wlans),
         "delay": delay(link),
@@ -53,7 +54,17 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
         "jitter": link.jitter.map(jitter),
         "loss": link.loss.as_ref().map(loss),
         "ecn_bleaching": link.ecn_bleaching,
-    })
+    });
+    add_packing(&mut value, link.packing);
+    value
+}
+
+/// Adds what changes the size of a frame.
+fn add_packing(value: &mut Value, packing: Packing) {
+    if !packing.is_none() {
+        value["mpu"] = json!(units::show_bytes(packing.mpu));
+        value["cells"] = json!(packing.cells.show());
+    }
 }
 
 fn delay(link: &Link) -> Value {
@@ -126,13 +137,20 @@ fn capacity(capacity: &Capacity, wlans: &[Wlan]) -> Value {
             let in_service = schedule.in_service.word();
             json!({ "kind": "schedule", "steps": steps, "in_service": in_service })
         }
-        Capacity::Bucket(bucket) => json!({
-            "kind": "bucket",
-            "rate": text(bucket.rate),
-            "burst": units::show_bytes(bucket.burst_bytes),
-            "line": text(bucket.line),
-            "overdraft": bucket.overdraft,
-        }),
+        Capacity::Bucket(bucket) => {
+            let mut value = json!({
+                "kind": "bucket",
+                "rate": text(bucket.rate),
+                "burst": units::show_bytes(bucket.burst_bytes),
+                "line": text(bucket.line),
+                "overdraft": bucket.overdraft,
+            });
+            if bucket.framing.overhead != 0 {
+                value["overhead"] = json!(format!("{}B", bucket.framing.overhead));
+            }
+            add_packing(&mut value, bucket.framing.packing);
+            value
+        }
         Capacity::Trace(recorded) => trace(recorded),
         Capacity::Wireless { wlan, radio: own, alone, airtime_fairness } => json!({
             "kind": "wireless",

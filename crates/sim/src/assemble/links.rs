@@ -29,7 +29,7 @@ pub(crate) fn link(
     let built = Link::new(queue, rng, Server::of_plan(link));
     let [service_alarm, timer] = [server_slot, timer_slot].map(|slot| agenda.alarm(slot));
     let alarms = LinkAlarms { service: service_alarm, timer };
-    Ok(ScheduledLink::new(built, link.framing_bytes, alarms, service, agenda))
+    Ok(ScheduledLink::new(built, (link.framing_bytes, link.packing), alarms, service, agenda))
 }
 
 /// Builds the queue of a link: one discipline, or one per station.

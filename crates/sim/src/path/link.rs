@@ -1,6 +1,6 @@
 //! A link of the simulator: a [`sojourn_link::Link`] with its alarms.
 
-use sojourn_aqm::{Backlog, Qdisc, Sink, Span, Time, Var};
+use sojourn_aqm::{Backlog, Packing, Qdisc, Sink, Span, Time, Var};
 use sojourn_link::{Link, TokenReserve};
 use sojourn_measure::LinkProbe;
 
@@ -69,6 +69,8 @@ impl LateServer {
 pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
+    /// If packets are not just framed, but packed.
+    packing: Option<Packing>,
     alarms: LinkAlarms,
     /// The time set in the discipline's alarm.
     timer: Time,
@@ -83,14 +85,16 @@ impl ScheduledLink {
     /// An idle link.
     pub(crate) fn new(
         link: Link<Packet>,
-        framing_bytes: u32,
+        (framing_bytes, packing): (u32, Packing),
         alarms: LinkAlarms,
         service: Service,
         agenda: &mut Agenda,
     ) -> ScheduledLink {
         let (timer, due) = (link.next_timer(), Time::NEVER);
         agenda.set(alarms.timer, timer);
-        ScheduledLink { link, framing_bytes, alarms, timer, due, service, sends_ahead: false }
+        let packing = (!packing.is_none()).then_some(packing);
+        let sends_ahead = false;
+        ScheduledLink { link, framing_bytes, packing, alarms, timer, due, service, sends_ahead }
     }
 
     /// Lets a steady link forward packets ahead of time (see [`Link::serve_ahead`]) if nothing on
@@ -143,7 +147,10 @@ impl ScheduledLink {
     /// copied next, and the copy would stall on fresh stores (see [`Packet`]).
     #[inline]
     fn enter(&self, packet: &mut Packet) {
-        let bytes = packet.ip_bytes + self.framing_bytes;
+        let mut bytes = packet.ip_bytes + self.framing_bytes;
+        if let Some(packing) = &self.packing {
+            bytes = packing.bytes(u64::from(bytes)) as u32;
+        }
         if packet.link_bytes != bytes {
             packet.link_bytes = bytes;
         }

@@ -1,7 +1,7 @@
 //! Scenarios for tests, built by hand.
 #![allow(dead_code, reason = "every test file uses a part")]
 
-use sojourn_aqm::{Ecn, Limit, QdiscSpec, Rate, Span};
+use sojourn_aqm::{Ecn, Limit, Packing, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
@@ -26,6 +26,7 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
         capacity: Capacity::Constant(mbit(10)),
         delay: ms(48),
         framing_bytes: 0,
+        packing: Packing::NONE,
         queue,
         limit: Limit::Bytes(limit_bytes),
         mtu_bytes: 1500,

@@ -29,9 +29,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 pub use ack_filter::AckFilter;
-pub use params::{CakeParams, Cells, Diffserv, Isolation};
+pub use params::{CakeParams, Diffserv, Isolation};
 
 use crate::effective::Effective;
+use crate::framing::{Framing, Packing};
 use crate::law::{Cause, Env, Stage, Var};
 use crate::laws::cobalt::Cobalt;
 use crate::packet::{Backlog, Packet};
@@ -44,7 +45,7 @@ use heap::OverflowHeap;
 use hosts::HostPair;
 use queue_state::{Phase, QueueState};
 use round::Turn;
-use shaper::{Framing, Shaper};
+use shaper::Shaper;
 use tins::{List, Tin};
 use ways::Place;
 
@@ -131,8 +132,7 @@ impl<P: Packet> CakeQueues<P> {
             shaper: Shaper::new(params.bandwidth.0),
             framing: Framing {
                 overhead: params.overhead.0,
-                mpu: params.mpu.0,
-                cells: params.cells,
+                packing: Packing { mpu: params.mpu.0, cells: params.cells },
             },
             limit,
             salts: [0, 1, 2].map(|side| splitmix(env.salt ^ side)),

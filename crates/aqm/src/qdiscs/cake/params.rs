@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::effective::Effective;
+use crate::framing::Cells;
 use crate::law::Env;
 use crate::laws::cobalt::{CobaltParams, InverseRoots};
 use crate::params;
@@ -15,7 +16,6 @@ use crate::words;
 use super::ack_filter::AckFilter;
 pub use super::diffserv::Diffserv;
 use super::shaper::ByteTime;
-pub use super::shaper::Cells;
 
 words! {
     /// Between whom the link is shared before it is shared between flows.

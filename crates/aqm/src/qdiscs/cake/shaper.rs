@@ -2,39 +2,6 @@
 
 use crate::time::{Rate, Span, Time};
 
-/// How a link below packs bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Framing {
-    pub(super) overhead: i64,
-    pub(super) mpu: u64,
-    pub(super) cells: Cells,
-}
-
-crate::words! {
-    /// Cells that a link below may use.
-    pub enum Cells {
-        /// None.
-        None = "none",
-        /// 53 bytes for every 48 (ATM).
-        Atm = "atm",
-        /// One byte more for every 64 (PTM).
-        Ptm = "ptm",
-    }
-}
-
-impl Framing {
-    /// Bytes of a packet on the link below (Linux 6.1 sch_cake.c, cake_calc_overhead).
-    pub(super) fn bytes(&self, packet: u32) -> u64 {
-        let framed = i64::from(packet).saturating_add(self.overhead);
-        let bytes = u64::try_from(framed).unwrap_or(0).max(self.mpu);
-        match self.cells {
-            Cells::None => bytes,
-            Cells::Atm => bytes.div_ceil(48).saturating_mul(53),
-            Cells::Ptm => bytes.saturating_add(bytes.div_ceil(64)),
-        }
-    }
-}
-
 /// The time of a byte as a whole number of 2^-`shift` nanoseconds (Linux 6.1 sch_cake.c,
 /// cake_set_rate).
 #[derive(Clone, Copy, Debug)]
@@ -148,13 +115,15 @@ impl Shaper {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::framing::{Cells, Framing, Packing};
 
     /// Framing up to the parameter's maximum.
     #[test]
     fn the_largest_framing_takes_the_longest_time_and_overflows_nothing() {
         let slow = Rate::from_bps(1);
         for cells in [Cells::None, Cells::Atm, Cells::Ptm] {
-            let framing = Framing { overhead: i64::MAX, mpu: u64::MAX, cells };
+            let packing = Packing { mpu: u64::MAX, cells };
+            let framing = Framing { overhead: i64::MAX, packing };
             let mut shaper = Shaper::new(Some(slow));
             shaper.charge(framing.bytes(u32::MAX));
             shaper.charge(framing.bytes(1));
@@ -172,26 +141,5 @@ mod tests {
         assert_eq!(at(7_000_000).of(1514), Span::from_nanos(1_730_285));
         assert_eq!(at(7_000_000).shift, 23);
         assert_eq!(at(1).of(1), Span::from_nanos(1_000_000_000 / 64), "never below 64 B/s");
-    }
-
-    /// Linux 6.1 sch_cake.c, cake_calc_overhead: the larger of a signed sum and the least size.
-    #[test]
-    fn a_negative_overhead_makes_packets_smaller_down_to_the_least_size() {
-        let bytes =
-            |overhead, mpu, packet| Framing { overhead, mpu, cells: Cells::None }.bytes(packet);
-        assert_eq!(bytes(-4, 0, 1514), 1510);
-        assert_eq!((bytes(-4, 64, 66), bytes(-64, 0, 40)), (64, 0));
-        // PPPoA over VC-mux behind Ethernet: 1478 + 10 bytes take 31 cells.
-        let atm = Framing { overhead: -4, mpu: 0, cells: Cells::Atm };
-        assert_eq!(atm.bytes(1478 + 14), 31 * 53);
-    }
-
-    /// Linux 6.1 sch_cake.c, cake_calc_overhead: ATM 53 for 48, PTM one more for each 64.
-    #[test]
-    fn cells_and_the_least_size_are_accounted() {
-        let bytes = |cells, packet| Framing { overhead: 0, mpu: 64, cells }.bytes(packet);
-        assert_eq!(bytes(Cells::None, 40), 64);
-        assert_eq!((bytes(Cells::Atm, 96), bytes(Cells::Atm, 97)), (106, 159));
-        assert_eq!((bytes(Cells::Ptm, 64), bytes(Cells::Ptm, 65)), (65, 67));
     }
 }

@@ -356,7 +356,7 @@ fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
 fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     let Some(shaper) = line.shapers.first() else { return };
     let is_hidden = findings.setup.source.is_state() && shaper.kind != "cake";
-    if line.overhead.is_some() || is_hidden {
+    if line.overhead.is_some() || line.shaper_overhead.is_some() || is_hidden {
         return;
     }
     let bps = shaper.bps;

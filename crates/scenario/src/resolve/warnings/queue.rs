@@ -80,7 +80,7 @@ impl<'a> Queue<'a> {
 
     /// How long a packet of the largest size takes to send.
     fn packet_time(&self) -> Span {
-        self.rate().time_for(u64::from(self.link.mtu_bytes))
+        self.rate().time_for(u64::from(self.link.largest_bytes()))
     }
 
     /// How long a full buffer takes to drain at the initial rate.
@@ -91,7 +91,7 @@ impl<'a> Queue<'a> {
     fn bytes(&self, limit: Limit) -> u64 {
         match limit {
             Limit::Bytes(bytes) => bytes,
-            Limit::Packets(packets) => packets.saturating_mul(u64::from(self.link.mtu_bytes)),
+            Limit::Packets(packets) => packets.saturating_mul(u64::from(self.link.largest_bytes())),
         }
     }
 
@@ -156,12 +156,12 @@ pub(super) fn buffer_below_packet(queue: &Queue<'_>) -> Option<String> {
         (Limit::Bytes(bytes), memory) => bytes.min(memory.unwrap_or(bytes)),
         (Limit::Packets(_), memory) => memory?,
     };
-    (limit < u64::from(queue.link.mtu_bytes)).then(|| {
+    (limit < u64::from(queue.link.largest_bytes())).then(|| {
         format!(
             "links.{}: a buffer of {} has no room for a packet of {} bytes; raise the buffer",
             queue.link.name,
             Limit::Bytes(limit),
-            queue.link.mtu_bytes
+            queue.link.largest_bytes()
         )
     })
 }
@@ -186,7 +186,7 @@ pub(super) fn threshold_below_packet(queue: &Queue<'_>) -> Option<String> {
             "{} is shorter than a packet of {} bytes takes to send ({packet}), so the AQM acts on \
              any packet that waits; raise it to {} or more",
             queue.span(name)?,
-            queue.link.mtu_bytes,
+            queue.link.largest_bytes(),
             packet + packet.half()
         ),
     ))
