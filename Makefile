@@ -7,16 +7,16 @@ BIN    := $(VENV)/bin
 
 .PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials module-faults \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
-        instructions-wheel coverage reproduce-full fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
+        instructions-wheel coverage reproduce-full images fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
         web web-toolchain web-speed web-sizes npm test-web walk walk-atlas clean
 .DELETE_ON_ERROR:
 
 ## demo: build, then compare six AQMs on a mix of downloads, voice and web traffic
+DEMO := traffic-mix --aqm taildrop,codel,fq_codel,pie@ns2,pi2:target=20ms,tupdate=30ms,madpie \
+        --seeds 20 --out out/demo
 demo: $(VENV)/installed
-	$(BIN)/sojourn compare traffic-mix \
-	    --aqm taildrop,codel,fq_codel,pie@ns2,pi2:target=20ms,tupdate=30ms,madpie \
-	    --seeds 20 --out out/demo
+	$(BIN)/sojourn compare $(DEMO)
 	@ls python/sojourn/live/page/sojourn-live.html > /dev/null 2>&1 || echo "no page for" \
 	    "\`sojourn live\` yet: rustup target add wasm32-unknown-unknown && make web &&" \
 	    "$(BIN)/pip install ."
@@ -290,6 +290,15 @@ reproduce-full: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pyarrow>=15' 'scipy>=1.15'
 	$(BIN)/sojourn reproduce --full --out out/reproduction
 	$(BIN)/python tests/papers/record.py out/reproduction/reproduction.json
+
+## images: the pictures of README.md and docs/how-to/stability.md, into docs/images
+images: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'scipy>=1.15'
+	$(BIN)/sojourn compare $(DEMO) --figures --format svg > /dev/null
+	cp out/demo/figures/plane.svg docs/images
+	$(BIN)/sojourn stability pie --rtt 20ms..300ms --rate 10mbit,40mbit --flows 2..100 --plot map \
+	    --observe --out out/map
+	cp out/map/map.svg docs/images/stability-map.svg
 
 ## wheel: the package for this machine's system, into dist/, with the live page where `make web` has
 ##        built it. With `rustup component add llvm-tools` it is compiled twice, the second time by a

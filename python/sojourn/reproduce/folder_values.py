@@ -178,7 +178,7 @@ def settling_s(t_s: Floats, values: Floats, low: float, high: float) -> float:
 
     Args:
         t_s: times of the samples, shape ``(n,)``.
-        values: their values; samples without one, such as the delay of an empty queue, do not count.
+        values: their values; samples without one, as in an empty queue, do not count.
         low: the least that is within bounds.
         high: the largest.
 
