@@ -10,8 +10,10 @@ from rich.console import Console
 import sojourn
 from sojourn.cli.tables import print_comparison
 from sojourn.comparing import comparison as comparing
-from sojourn.comparing.comparison import choose_seeds, run_folder
+from sojourn.comparing import planned
+from sojourn.comparing.compared_runs import run_folder
 from sojourn.comparing.metrics import bulk_classes, select
+from sojourn.comparing.planned import choose_seeds
 from sojourn.comparing.table import table_rows
 from sojourn.describing import library
 from sojourn.describing.queues import choose_link
@@ -170,7 +172,7 @@ def failing(monkeypatch):
         asked.append((tasks, given))
         return [f"{task.label}: failed" for task in tasks]
 
-    monkeypatch.setattr(comparing, "run_all", run_all)
+    monkeypatch.setattr(planned, "run_all", run_all)
     return asked
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from sojourn.comparing.compared_runs import difference_record, estimate_record, run_folder
+from sojourn.comparing.compared_runs import run_folder
 from sojourn.comparing.comparison import Comparison
 from sojourn.comparing.conclusions import method, sentences
+from sojourn.comparing.records import difference_record, estimate_record
 from sojourn.comparing.statistics import (
     CONFIDENCE,
     Estimate,

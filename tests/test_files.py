@@ -161,7 +161,7 @@ def test_the_folder_is_held_from_runs_to_report_within_one_thread_and_against_ot
 
 
 def test_a_comparison_holds_its_folder_between_its_runs_and_its_report(command, monkeypatch):
-    planned = importlib.import_module("sojourn.comparing.comparison").Planned
+    planned = importlib.import_module("sojourn.comparing.planned").Planned
     run, held = planned.run, []
     out = command.folder / "out"
 

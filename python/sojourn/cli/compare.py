@@ -13,8 +13,10 @@ import click
 
 from sojourn.cli import console, once, options
 from sojourn.comparing import kept
-from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison, plan
+from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison
 from sojourn.comparing.fairness import parse
+from sojourn.comparing.planned import plan
+from sojourn.comparing.until import MAX_SEEDS
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import choose_link
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   sojourn compare traffic-mix --aqm taildrop,codel,fq_codel,pie,pi2,madpie --out out
+  sojourn compare traffic-mix --aqm pie,codel,fq_codel --until decided --race
   sojourn compare demo.toml --engine sim,linux --seeds 3
   sojourn compare demo.toml --engine linux --kernel 6.1,7.2,./linux
   sojourn compare demo.toml --aqm "pie,pie:target=5ms,tupdate=5ms,fq(pie@linux)" --seeds 20
@@ -41,8 +44,22 @@ Examples:
 @options.aqm_option
 @options.set_option
 @click.option(
-    "--seeds", type=click.IntRange(1), default=DEFAULT_SEEDS, metavar="N", show_default=True,
-    help="Seeds per AQM, counting up from the file's; the same for every AQM.",
+    "--seeds", type=click.IntRange(1), metavar="N",
+    help="Seeds per AQM, counting up from the file's; the same for every AQM. "
+    f"{DEFAULT_SEEDS} by default.",
+)  # fmt: skip
+@click.option(
+    "--until", metavar="decided|SHARE",
+    help="Instead of --seeds: add seeds until every headline difference has a verdict (decided), "
+    "or an interval of this half-width, such as 5%. Tests hold for all looks together.",
+)  # fmt: skip
+@click.option(
+    "--max-seeds", type=click.IntRange(2), metavar="N",
+    help=f"With --until: no AQM gets more seeds; {MAX_SEEDS} by default.",
+)  # fmt: skip
+@click.option(
+    "--race", is_flag=True,
+    help="With --until: an AQM that another one beats, or that is decided, gets no more seeds.",
 )  # fmt: skip
 @click.option(
     "--jobs", type=click.IntRange(1), metavar="N",
@@ -87,7 +104,10 @@ def compare(
     aqms: tuple[str, ...],
     endpoints: tuple[str, ...],
     sets: tuple[str, ...],
-    seeds: int,
+    seeds: int | None,
+    until: str | None,
+    max_seeds: int | None,
+    race: bool,
     jobs: int | None,
     engine: str,
     link: str | None,
@@ -118,7 +138,7 @@ def compare(
     store = options.store(fresh)
     planned = plan(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
-        engine=engines, metrics=metrics, memory=memory,
+        engine=engines, metrics=metrics, memory=memory, until=until, max_seeds=max_seeds, race=race,
     )  # fmt: skip
     console.warn(planned.warnings)
     width = size or "page"

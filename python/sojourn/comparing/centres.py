@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from sojourn.comparing.medians import median_estimate
-from sojourn.comparing.statistics import Estimate, estimate, share_estimate
+from sojourn.comparing.statistics import CONFIDENCE, Estimate, estimate, share_estimate
 from sojourn.describing.metric_table import Centre, MetricRow
 
 BIN = 0.001
@@ -30,16 +30,19 @@ def rounding(values: Sequence[float], operands: int) -> float:
     return float(BIN * largest * (operands / 12.0) ** 0.5)
 
 
-def estimate_of(row: MetricRow, values: Sequence[float]) -> Estimate:
+def estimate_of(
+    row: MetricRow, values: Sequence[float], confidence: float = CONFIDENCE
+) -> Estimate:
     """The estimate of a metric, as comparisons and studies show it.
 
     Args:
         row: the metric.
         values: see `estimate_about`.
+        confidence: that of the interval.
     """
     if row.kind == "share" and row.centre == "mean" and not any(map(math.isinf, values)):
-        return share_estimate(values)
-    return estimate_about(row.centre, values, operands_of(row))
+        return share_estimate(values, confidence)
+    return estimate_about(row.centre, values, operands_of(row), confidence)
 
 
 def operands_of(row: MetricRow) -> int:
@@ -47,7 +50,9 @@ def operands_of(row: MetricRow) -> int:
     return int(row.quantile is not None)
 
 
-def estimate_about(centre: Centre, values: Sequence[float], operands: int = 0) -> Estimate:
+def estimate_about(
+    centre: Centre, values: Sequence[float], operands: int = 0, confidence: float = CONFIDENCE
+) -> Estimate:
     """The estimate of a mean or of a median.
 
     Args:
@@ -55,9 +60,10 @@ def estimate_about(centre: Centre, values: Sequence[float], operands: int = 0) -
         values: one per seed, shape ``(n_seeds,)``; NaN is left out; infinite means beyond what was
             observed, and makes a mean unknown.
         operands: see `rounding`.
+        confidence: that of the interval.
     """
     if centre == "median":
-        return median_estimate(values)
+        return median_estimate(values, confidence)
     if any(map(math.isinf, values)):
         return Estimate(math.nan, math.nan, sum(not math.isnan(value) for value in values))
-    return estimate(values, rounding(values, operands))
+    return estimate(values, rounding(values, operands), confidence)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
 
 from sojourn import _core
@@ -15,10 +15,12 @@ from sojourn.comparing import shaping
 from sojourn.comparing.between_engines import EngineAgreement
 from sojourn.comparing.centres import estimate_about, estimate_of, operands_of, rounding
 from sojourn.comparing.equivalence import is_equivalent, margin
+from sojourn.comparing.looks import Looks
 from sojourn.comparing.medians import median_estimate, sign_test
 from sojourn.comparing.metrics import ABOVE, Metric, select
 from sojourn.comparing.own_metrics import OwnMetric, value_of
 from sojourn.comparing.pairing import correlation
+from sojourn.comparing.records import difference_record, estimate_record
 from sojourn.comparing.runs_table import runs_table
 from sojourn.comparing.statistics import ALPHA, Estimate, PairedTest, holm, paired
 from sojourn.describing.metrics import OWN
@@ -27,6 +29,8 @@ from sojourn.tabular import Columns, Tabular, arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sojourn.comparing.until import Until
 
 DifferenceVerdict = Literal["better", "worse", "different", "same", "agrees", "differs", ""]
 
@@ -110,11 +114,13 @@ class ComparedRuns(Tabular):
         link: the link whose AQM is compared.
         aqms: AQMs in their text form; the first is the baseline of all differences.
         seeds: the seeds, the same for every AQM.
-        results: per AQM one result per seed; None where a run failed.
+        results: per AQM one result per seed; None where a run failed, or was not made because the
+            AQM had stopped.
         failures: one sentence per failed run.
         references: keyed by the name of a contender: the same AQM on the last engine, the
             reference; empty if AQMs are compared.
         own_metrics: custom metrics, shown after the others.
+        until: why there are no more seeds; None if their number was fixed.
     """
 
     def __init__(
@@ -126,6 +132,7 @@ class ComparedRuns(Tabular):
         failures: Sequence[str] = (),
         references: Mapping[str, str] | None = None,
         own_metrics: Sequence[OwnMetric] = (),
+        until: Until | None = None,
     ) -> None:
         self.scenario = scenario
         self.link = link
@@ -135,6 +142,8 @@ class ComparedRuns(Tabular):
         self.failures = list(failures)
         self.references = dict(references or {})
         self.own_metrics = list(own_metrics)
+        self.until = until
+        self.looks = until.looks if until else Looks()
         self._own_values: dict[tuple[str, str], list[float]] = {}
 
     def to_arrow(self) -> pa.Table:
@@ -213,24 +222,25 @@ class ComparedRuns(Tabular):
         """What a contender is compared with: the first AQM, or itself on the last engine."""
         return self.references.get(aqm, self.baseline)
 
-    def _test(self, metric: Metric, aqm: str) -> PairedTest:
-        against = self.baseline_of(aqm)
-        differences = self._differences(metric, aqm)
+    def _test(self, metric: Metric, aqm: str, against: str) -> PairedTest:
+        differences = self._differences(metric, aqm, against)
+        confidence = self.looks.confidence
         if aqm in self.fixed and against in self.fixed:
             differences = differences[:1]
         unknown = any(map(math.isinf, differences))
         if unknown or (metric.centre == "median" and not metric.is_headline):
-            return PairedTest(median_estimate(differences), sign_test(differences))
+            p_value = self.looks.p_value(sign_test(differences))
+            return PairedTest(median_estimate(differences, confidence), p_value)
         raw = self.values(metric, aqm) + self.values(metric, against)
         error = rounding(raw, 2 * operands_of(metric.row))
-        return paired(differences, [0.0] * len(differences), error)
+        found = paired(differences, [0.0] * len(differences), error, confidence)
+        return PairedTest(found.difference, self.looks.p_value(found.p_value))
 
-    def _differences(self, metric: Metric, aqm: str) -> list[float]:
+    def _differences(self, metric: Metric, aqm: str, against: str) -> list[float]:
         """Value minus baseline, seed by seed: infinite if only its sign is known, NaN if unknown.
 
         An unknown value is larger than any value up to its lower bound.
         """
-        against = self.baseline_of(aqm)
         columns = (
             self.values(metric, aqm), self.bounds(metric, aqm),
             self.values(metric, against), self.bounds(metric, against),
@@ -240,31 +250,37 @@ class ComparedRuns(Tabular):
             for value, bound, base, base_bound in zip(*columns, strict=True)
         ]
 
+    def paired_with(self, metric: Metric, aqm: str, against: str, tests: int) -> PairedDifference:
+        """A difference from another AQM than the first, with Bonferroni's correction."""
+        test = self._test(metric, aqm, against)
+        return self._difference(metric, aqm, against, test, tests * test.p_value)
+
     def _difference(
-        self, metric: Metric, aqm: str, test: PairedTest, p_adjusted: float
+        self, metric: Metric, aqm: str, against: str, test: PairedTest, p_adjusted: float
     ) -> PairedDifference:
-        against = self.baseline_of(aqm)
         values, baseline = self.values(metric, aqm), self.values(metric, against)
-        reference = self._estimate(metric, against)
+        reference = self.estimate(metric, against)
         allowed = margin(metric, reference.mean)
-        differences = self._differences(metric, aqm)
+        differences = self._differences(metric, aqm, against)
+        is_same = is_equivalent(differences, allowed, self.looks.one_sided)
         agreement = None
         if self.references:
-            agreement = EngineAgreement.of(metric, self._estimate(metric, aqm), reference)
+            agreement = EngineAgreement.of(metric, self.estimate(metric, aqm), reference)
         return PairedDifference(
             metric, aqm, against, test, p_adjusted, allowed,
-            not math.isnan(p_adjusted) and is_equivalent(differences, allowed),
-            correlation(values, baseline), agreement,
+            not math.isnan(p_adjusted) and is_same, correlation(values, baseline),
+            agreement,
         )  # fmt: skip
 
-    def _estimate(self, metric: Metric, aqm: str) -> Estimate:
+    def estimate(self, metric: Metric, aqm: str) -> Estimate:
+        """A metric of an AQM over its seeds."""
         values = self.values(metric, aqm)
         if aqm in self.fixed:
             values = values[:1]
         # Engines are compared by means, as `sojourn agree` does, with half-widths of a difference.
         if self.references:
             return estimate_about("mean", values, operands_of(metric.row))
-        return estimate_of(metric.row, values)
+        return estimate_of(metric.row, values, self.looks.confidence)
 
     @cached_property
     def _all_metrics(self) -> list[Metric]:
@@ -283,7 +299,12 @@ class ComparedRuns(Tabular):
         return [
             metric
             for metric in self._all_metrics
-            if not any(value for aqm in self.aqms for value in self.values(metric, aqm))
+            if not any(
+                value
+                for aqm in self.aqms
+                for value, run in zip(self.values(metric, aqm), self.results[aqm], strict=True)
+                if run is not None
+            )
         ]
 
     @cached_property
@@ -295,7 +316,7 @@ class ComparedRuns(Tabular):
     def cells(self) -> list[MetricEstimate]:
         """Estimates, by metric, then by AQM."""
         return [
-            MetricEstimate(metric, aqm, self._estimate(metric, aqm), *self._unknown(metric, aqm))
+            MetricEstimate(metric, aqm, self.estimate(metric, aqm), *self._unknown(metric, aqm))
             for metric in self.metrics
             for aqm in self.aqms
         ]
@@ -318,13 +339,13 @@ class ComparedRuns(Tabular):
         """
         tested = list(self.references) or self.aqms[1:]
         pairs = [(metric, aqm) for metric in self.metrics for aqm in tested]
-        tests = [self._test(metric, aqm) for metric, aqm in pairs]
+        tests = [self._test(metric, aqm, self.baseline_of(aqm)) for metric, aqm in pairs]
         adjusted = holm([
             test.p_value if metric.is_headline else math.nan
             for (metric, _), test in zip(pairs, tests, strict=True)
         ])  # fmt: skip
         return [
-            self._difference(metric, aqm, test, p)
+            self._difference(metric, aqm, self.baseline_of(aqm), test, p)
             for (metric, aqm), test, p in zip(pairs, tests, adjusted, strict=True)
         ]
 
@@ -356,27 +377,3 @@ def _less(value: float, base: float) -> float:
 def run_folder(contender: str, seed: int) -> Path:
     """Where a run is saved below the output folder: a partition of one dataset (Hive's layout)."""
     return Path("runs") / f"contender={quote(contender, safe='@,')}" / f"replica={seed}"
-
-
-def estimate_record(row: MetricEstimate) -> dict[str, Any]:
-    """A row of `ComparedRuns.table`."""
-    metric, e = row.metric, row.estimate
-    return {
-        "metric": metric.key, "label": metric.label, "unit": metric.unit, "aqm": row.aqm,
-        "mean": e.mean, "centre": e.centre, "low": e.low, "high": e.high, "n": e.n,
-        "unknown": row.unknown, "above": row.above,
-    }  # fmt: skip
-
-
-def difference_record(row: PairedDifference) -> dict[str, Any]:
-    """A row of `ComparedRuns.differences`."""
-    metric, d = row.metric, row.test.difference
-    return {
-        "metric": metric.key, "label": metric.label, "unit": metric.unit, "aqm": row.aqm,
-        "baseline": row.baseline, "difference": d.mean, "low": d.low, "high": d.high, "n": d.n,
-        "p_value": row.test.p_value, "family": "headline" if row.headline else "exploratory",
-        "p_adjusted": row.p_adjusted, "margin": row.margin, "equivalent": row.is_equivalent,
-        "correlation": row.correlation,
-        "tolerance": row.agreement.tolerance if row.agreement else math.nan,
-        "agrees": row.agreement.agrees if row.agreement else None, "verdict": row.verdict,
-    }  # fmt: skip

@@ -58,9 +58,11 @@ def method(comparison: ComparedRuns) -> list[str]:
             f"They differ where the noise of the seeds cannot explain the rest ({_DOCS}).",
         ]
     tests = sum(not math.isnan(row.p_adjusted) for row in comparison.tests)
+    most = "up to " if comparison.until and comparison.until.stopped else ""
     parts = [
-        f"Each value is the mean over {n} seeds and its 95 % interval, as ± or as two ends where "
-        "it is not symmetric. Skewed metrics show their median, with an interval from six seeds.",
+        f"Each value is the mean over {most}{n} seeds and its 95 % interval, as ± or as two ends "
+        "where it is not symmetric. Skewed metrics show their median, with an interval from six "
+        "seeds.",
         "Verdicts compare runs of the same seed, with Holm's correction at 5 % over the "
         f"{tests} tests of the headline metrics (*).",
         f"All other metrics are exploratory: they have no verdict ({_DOCS}).",

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from sojourn.comparing.until import lines
 from sojourn.describing.queues import contradictions, left_out, queue_of
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def head(comparison: ComparedRuns) -> list[str]:
     resolved = json.loads(comparison.scenario.resolved_json())
     return [
         _span(comparison, resolved),
+        *(lines(comparison.until, len(comparison.seeds)) if comparison.until else []),
         *left_out(resolved, comparison.link),
         *(line for line in map(_line, contenders(comparison)) if line),
     ]

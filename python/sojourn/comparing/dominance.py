@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 
 from sojourn.comparing.equivalence import is_above, margin
 from sojourn.comparing.metrics import Metric
-from sojourn.comparing.statistics import CONFIDENCE
+from sojourn.comparing.statistics import ALPHA, CONFIDENCE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,6 +60,7 @@ class Dominance:
         delay: mean of the paired differences of queue delay p95, in seconds, `aqm` minus `over`.
         utilisation: the same of utilisation, 0 to 1.
         seeds: number of seeds with both values.
+        confidence: the least probability that is called sure.
     """
 
     aqm: str
@@ -68,11 +69,12 @@ class Dominance:
     delay: float
     utilisation: float
     seeds: int
+    confidence: float = CONFIDENCE
 
     @property
     def is_sure(self) -> bool:
-        """Whether it dominates in at least 95 % of the samples."""
-        return self.probability >= CONFIDENCE
+        """Whether it dominates in that share of the samples."""
+        return self.probability >= self.confidence
 
 
 def judged_together(
@@ -94,14 +96,16 @@ def judged_together(
 
 
 def verdict(
-    delay: PairedDifference, utilisation: PairedDifference, seeds: DifferencesOfSeeds
-) -> JointVerdict:
+    delay: PairedDifference, utilisation: PairedDifference, seeds: DifferencesOfSeeds,
+    level: float = ALPHA,
+) -> JointVerdict:  # fmt: skip
     """``better`` and ``worse`` where one dominates, ``trade`` where each is better in one.
 
     Args:
         delay: difference of queue delay p95 from the first AQM.
         utilisation: difference of utilisation from it.
         seeds: both, seed by seed.
+        level: level of the one-sided tests.
     """
     if delay.is_equivalent and utilisation.is_equivalent:
         return "same"
@@ -110,10 +114,10 @@ def verdict(
     if (shorter and idler) or (longer and busier):
         return "trade"
     delays, shares = seeds
-    not_longer = is_above([-value for value in delays], -delay.margin)
-    not_shorter = is_above(delays, -delay.margin)
-    not_idler = is_above(shares, -utilisation.margin)
-    not_busier = is_above([-value for value in shares], -utilisation.margin)
+    not_longer = is_above([-value for value in delays], -delay.margin, level)
+    not_shorter = is_above(delays, -delay.margin, level)
+    not_idler = is_above(shares, -utilisation.margin, level)
+    not_busier = is_above([-value for value in shares], -utilisation.margin, level)
     if (shorter and not_idler) or (busier and not_longer):
         return "better"
     return "worse" if (longer and not_busier) or (idler and not_shorter) else ""
@@ -122,7 +126,9 @@ def verdict(
 def joint_verdicts(comparison: ComparedRuns) -> dict[str, JointVerdict]:
     """Every AQM after the first judged against it, if both metrics are known."""
     return {
-        aqm: verdict(*pair, seed_by_seed(comparison, aqm, comparison.baseline))
+        aqm: verdict(
+            *pair, seed_by_seed(comparison, aqm, comparison.baseline), comparison.looks.one_sided
+        )
         for aqm, pair in judged_together(comparison).items()
     }
 
@@ -133,7 +139,7 @@ DifferencesOfSeeds = tuple[list[float], list[float]]
 
 def seed_by_seed(comparison: ComparedRuns, aqm: str, over: str) -> DifferencesOfSeeds:
     """Value of `aqm` minus that of `over`; pairs with a missing value are left out."""
-    metrics = _plane(comparison)
+    metrics = metrics_of_plane(comparison)
     columns = [comparison.values(m, name) for m in metrics for name in (aqm, over)]
     pairs = [
         (mine - theirs, busy - their_busy)
@@ -155,7 +161,7 @@ _planes: WeakKeyDictionary[ComparedRuns, list[Dominance]] = WeakKeyDictionary()
 
 
 def _pairs(comparison: ComparedRuns) -> list[Dominance]:
-    if comparison.references or comparison.shaped or len(_plane(comparison)) < 2:
+    if comparison.references or comparison.shaped or len(metrics_of_plane(comparison)) < 2:
         return []
     return [_dominance(comparison, aqm, over) for aqm, over in permutations(comparison.aqms, 2)]
 
@@ -172,7 +178,8 @@ def sentence(comparison: ComparedRuns) -> str:
     if not of:
         return "In queue delay p95 and utilisation together no AQM dominates another."
     said = "; ".join(f"{aqm} dominates {', '.join(others)}" for aqm, others in of.items())
-    return f"In queue delay p95 and utilisation together {said} (95 % of bootstrap samples)."
+    share = f"{100 * pairs[0].confidence:.3g} % of bootstrap samples"
+    return f"In queue delay p95 and utilisation together {said} ({share})."
 
 
 def few_seeds(comparison: ComparedRuns) -> str:
@@ -187,7 +194,8 @@ def _directions(row: PairedDifference) -> tuple[bool, bool]:
     return found and row.test.difference.mean < 0, found and row.test.difference.mean > 0
 
 
-def _plane(comparison: ComparedRuns) -> list[Metric]:
+def metrics_of_plane(comparison: ComparedRuns) -> list[Metric]:
+    """Queue delay p95 and utilisation, those that the comparison has."""
     found = {m.metric: m for m in comparison.metrics if m.scope == "queue" and m.metric in PAIR}
     return [found[name] for name in PAIR if name in found]
 
@@ -213,10 +221,11 @@ def _dominance(comparison: ComparedRuns, aqm: str, over: str) -> Dominance:
         return Dominance(aqm, over, math.nan, *means, n)
     allowed = [
         margin(metric, float(np.nanmean(comparison.values(metric, over))))
-        for metric in _plane(comparison)
+        for metric in metrics_of_plane(comparison)
     ]
     drawn = _samples(n)
     longer, busier = delays[drawn].mean(1), shares[drawn].mean(1)
     as_good = (longer <= allowed[0]) & (busier >= -allowed[1])
     better = (longer < -allowed[0]) | (busier > allowed[1])
-    return Dominance(aqm, over, float((as_good & better).mean()), *means, n)
+    probability = float((as_good & better).mean())
+    return Dominance(aqm, over, probability, *means, n, comparison.looks.confidence)

@@ -51,25 +51,28 @@ def margin(metric: Metric, baseline_mean: float) -> float:
     return max(metric.row.relative * abs(baseline_mean), metric.row.least)
 
 
-def is_equivalent(differences: Sequence[float], margin: float) -> bool:
-    """Whether two one-sided t tests at 5 % both reject a difference as large as the margin.
+def is_equivalent(differences: Sequence[float], margin: float, level: float = ALPHA) -> bool:
+    """Whether two one-sided t tests both reject a difference as large as the margin.
 
     Args:
         differences: value minus baseline, one per seed, shape ``(n_seeds,)``; NaN is left out.
         margin: margin in the same unit, positive.
+        level: level of each test.
     """
     if math.isnan(margin):
         return False
-    return is_above(differences, -margin) and is_above([-value for value in differences], -margin)
+    below = [-value for value in differences]
+    return is_above(differences, -margin, level) and is_above(below, -margin, level)
 
 
-def is_above(differences: Sequence[float], bound: float) -> bool:
-    """Whether a one-sided t test at 5 % finds the mean above a bound.
+def is_above(differences: Sequence[float], bound: float, level: float = ALPHA) -> bool:
+    """Whether a one-sided t test finds the mean above a bound.
 
     Args:
         differences: one per seed, shape ``(n_seeds,)``; NaN is left out. False with fewer than two,
             or if one is unknown.
         bound: bound in the same unit.
+        level: level of the test.
     """
     finite = [value for value in differences if not math.isnan(value)]
     n = len(finite)
@@ -77,5 +80,5 @@ def is_above(differences: Sequence[float], bound: float) -> bool:
         return False
     mean = math.fsum(finite) / n
     variance = math.fsum((value - mean) ** 2 for value in finite) / (n - 1)
-    half = t_quantile(n - 1, 1 - ALPHA) * math.sqrt(variance / n)
+    half = t_quantile(n - 1, 1 - level) * math.sqrt(variance / n)
     return bound < mean - half

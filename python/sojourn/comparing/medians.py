@@ -20,18 +20,20 @@ LEAST = 6
 """With fewer values even the extremes do not enclose the median in 95 % of cases."""
 
 
-def median_estimate(values: Sequence[float]) -> Estimate:
-    """The median of values from independent replicas and its 95 % interval.
+def median_estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """The median of values from independent replicas and its interval.
 
     Args:
         values: one per replica, shape ``(n_seeds,)``; NaN means "no value" and is left out;
             infinite means "longer than was observed".
+        confidence: that of the interval.
     """
     ordered = sorted(value for value in values if not math.isnan(value))
     n = len(ordered)
     if n == 0:
         return Estimate(math.nan, math.nan, 0, centre="median")
-    low, high = _interval(ordered) if n >= LEAST else (math.nan, math.nan)
+    is_known = n >= LEAST and _coverage(1, n) >= confidence
+    low, high = _interval(ordered, confidence) if is_known else (math.nan, math.nan)
     middle = _between(ordered[(n - 1) // 2], ordered[n // 2], 0.5)
     return Estimate(middle, _half(low, high), n, "median", (low, high))
 
@@ -50,12 +52,12 @@ def sign_test(differences: Sequence[float]) -> float:
     return min(1.0, 2.0 * _at_most(min(above, below), n)) if n else 1.0
 
 
-def _interval(ordered: Sequence[float]) -> tuple[float, float]:
-    """Interpolated between the k-th and the next value from each end, for 95 % coverage."""
+def _interval(ordered: Sequence[float], confidence: float) -> tuple[float, float]:
+    """Interpolated between the k-th and the next value from each end, for this coverage."""
     n = len(ordered)
-    k = max(k for k in range(1, n // 2 + 1) if _coverage(k, n) >= CONFIDENCE)
+    k = max(k for k in range(1, n // 2 + 1) if _coverage(k, n) >= confidence)
     wide, narrow = _coverage(k, n), _coverage(k + 1, n)
-    excess = (wide - CONFIDENCE) / (wide - narrow)
+    excess = (wide - confidence) / (wide - narrow)
     inwards = (n - k) * excess / (k + (n - 2 * k) * excess)
     return (
         _between(ordered[k - 1], ordered[k], inwards),

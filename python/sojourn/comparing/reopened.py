@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
+from sojourn.comparing.until import from_facts
 from sojourn.errors import InputError
 from sojourn.running.result import Result
 
@@ -48,7 +49,7 @@ def reopen(cls: type[C], folder: Path, metrics: Sequence[str | OwnMetric]) -> C:
     }
     return cls(
         scenario, facts["link"], seeds, results, facts["failures"], facts["references"],
-        bring_metrics(metrics),
+        bring_metrics(metrics), from_facts(facts["until"]),
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class Estimate:
 
     Attributes:
         mean: the mean, or the median (see `centre`), in the unit of the values; NaN without values.
-        half_width: half of the 95 % interval; NaN with too few values: two for a mean, six for a
+        half_width: half of the interval; NaN with too few values: two for a mean, six for a
             median.
         n: number of values.
         centre: what `mean` is.
@@ -72,13 +72,16 @@ class PairedTest:
     p_value: float
 
 
-def estimate(values: Sequence[float], rounding: float = 0.0) -> Estimate:
-    """Mean and 95 % interval of values from independent replicas.
+def estimate(
+    values: Sequence[float], rounding: float = 0.0, confidence: float = CONFIDENCE
+) -> Estimate:
+    """Mean and interval of values from independent replicas.
 
     Args:
         values: one per replica, shape ``(n_seeds,)``; NaN means "no value" and is left out.
         rounding: standard deviation of the rounding error of each value, in its unit; it widens the
             interval, so values in one bin of a histogram do not count as equal.
+        confidence: that of the interval.
     """
     finite = [value for value in values if not math.isnan(value)]
     n = len(finite)
@@ -87,19 +90,22 @@ def estimate(values: Sequence[float], rounding: float = 0.0) -> Estimate:
     mean = math.fsum(finite) / n
     if n == 1:
         return Estimate(mean, math.nan, 1)
-    return Estimate(mean, _t_quantile(n - 1) * _standard_error(finite, mean, rounding), n)
+    return Estimate(
+        mean, _t_quantile(n - 1, confidence) * _standard_error(finite, mean, rounding), n
+    )
 
 
-def share_estimate(values: Sequence[float]) -> Estimate:
-    """Mean and 95 % interval of shares; its ends lie within 0 to 1.
+def share_estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Mean and interval of shares; its ends lie within 0 to 1.
 
     Student's interval of the logit of the mean, with a standard error by the delta method,
     transformed back; for rare events it is longer above than below.
 
     Args:
         values: from 0 to 1, one per replica, shape ``(n_seeds,)``; NaN is left out.
+        confidence: that of the interval.
     """
-    found = estimate(values)
+    found = estimate(values, 0.0, confidence)
     mean, half = found.mean, found.half_width
     if math.isnan(half) or half == 0.0:
         return found
@@ -109,7 +115,10 @@ def share_estimate(values: Sequence[float]) -> Estimate:
     return Estimate(mean, (high - low) / 2.0, found.n, ends=(low, high))
 
 
-def paired(values: Sequence[float], baseline: Sequence[float], rounding: float = 0.0) -> PairedTest:
+def paired(
+    values: Sequence[float], baseline: Sequence[float], rounding: float = 0.0,
+    confidence: float = CONFIDENCE,
+) -> PairedTest:  # fmt: skip
     """Test whether the mean of values differs from a baseline under the same seeds.
 
     Args:
@@ -117,12 +126,13 @@ def paired(values: Sequence[float], baseline: Sequence[float], rounding: float =
         baseline: baseline of the same seeds in the same order, same shape; a pair with a NaN is
             left out.
         rounding: see `estimate`; here of a difference.
+        confidence: that of the interval.
 
     Raises:
         ValueError: the two are not equally long.
     """
     differences = [x - y for x, y in zip(values, baseline, strict=True)]
-    difference = estimate(differences, rounding)
+    difference = estimate(differences, rounding, confidence)
     return PairedTest(difference, _p_value(differences, difference, rounding))
 
 
@@ -165,5 +175,5 @@ def _standard_error(values: Sequence[float], mean: float, rounding: float) -> fl
     return math.sqrt((variance + rounding**2) / n)
 
 
-def _t_quantile(degrees: int) -> float:
-    return t_quantile(degrees, 0.5 + CONFIDENCE / 2)
+def _t_quantile(degrees: int, confidence: float) -> float:
+    return t_quantile(degrees, 0.5 + confidence / 2)

@@ -63,6 +63,9 @@ def _between_aqms(comparison: ComparedRuns, known: list[str]) -> str:
         for word in ("better", "trade", "worse", "same", "")
     }
     untested = [aqm for aqm in of if aqm in fixed]
+    early = [one.aqm for one in comparison.until.stopped] if comparison.until else []
+    stopped = [aqm for aqm in groups[""] if aqm in early]
+    unsettled = [aqm for aqm in groups[""] if aqm not in early]
     winners = sorted(groups["better"], key=lambda aqm: _delay(comparison, aqm))
     parts = [
         _winner(comparison, winners) if winners else f"No AQM is shown to beat {base}",
@@ -70,9 +73,10 @@ def _between_aqms(comparison: ComparedRuns, known: list[str]) -> str:
         _lowest(comparison, known) if not winners and not groups["trade"] else "",
         _clause(groups["worse"], "is worse", "are worse"),
         _clause(groups["same"], "makes no practical difference", "make no practical difference"),
-        f"{len(comparison.seeds)} seeds do not settle it for {joined(groups[''])}"
-        if groups[""]
+        f"{len(comparison.seeds)} seeds do not settle it for {joined(unsettled)}"
+        if unsettled
         else "",
+        f"{joined(stopped)} stopped before it was settled" if stopped else "",
         f"every seed gives the same run with {joined([base, *untested])}, so nothing is tested"
         if untested
         else "",

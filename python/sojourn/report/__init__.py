@@ -12,17 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn import _core, files
 from sojourn.comparing import equivalence
-from sojourn.comparing.compared_runs import (
-    ComparedRuns,
-    difference_record,
-    estimate_record,
-    run_folder,
-)
+from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.conclusions import method, sentences
 from sojourn.comparing.contenders import contenders, head
 from sojourn.comparing.dominance import few_seeds, plane
 from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.metrics import every, headline_text
+from sojourn.comparing.records import difference_record, estimate_record
 from sojourn.comparing.shaping import family, omitted_figures
 from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
 from sojourn.comparing.verdict import verdict
@@ -59,6 +55,7 @@ _CAPTIONS = {
     "completion": "Transfers of all seeds pooled; those that did not finish took longer than they "
     "were seen. A triangle is a bound: what is above it is not known.",
 }
+_OF_ONE_LOOK = " Its intervals are those of a single look; the table has those of all looks."
 
 
 def save(
@@ -127,13 +124,14 @@ def page(
             for which values exist.
     """
     drawings = charts(comparison) if drawings is None else drawings
+    looks = comparison.looks.counts
     order = sorted(drawings, key=lambda name: name != _FIRST)
     inlined = [
         {
             "name": name,
             "wide": drawing_in_html(drawings[name]["wide"]),
             "narrow": drawing_in_html(drawings[name]["narrow"]),
-            "caption": _CAPTIONS[name],
+            "caption": _CAPTIONS[name] + (_OF_ONE_LOOK if name == _FIRST and looks else ""),
         }
         for name in order
     ]
@@ -172,6 +170,7 @@ def to_json(comparison: ComparedRuns) -> dict[str, Any]:
         "link": comparison.link,
         "aqms": comparison.aqms,
         "seeds": comparison.seeds,
+        "until": comparison.until and comparison.until.facts(),
         "versions": _versions(),
         "metrics": [estimate_record(row) for row in comparison.cells],
         "differences": [difference_record(row) for row in comparison.tests],

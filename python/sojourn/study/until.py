@@ -34,6 +34,8 @@ GROWTH = 1.5
 _WRITTEN = {"s": "s", "bit/s": "bit"}
 # Nodes of the integration; more do not change the fourth digit of the bound.
 _GRID = 161
+# Standard deviations beyond which a normal value lies once in 10^9.
+_FAR = 6.0
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,7 @@ class Until:
     @functools.cached_property
     def looks(self) -> tuple[int, ...]:
         """The numbers of seeds at which a point is tested."""
-        counts = [min(FIRST_LOOK, self.max_seeds)]
-        while counts[-1] < self.max_seeds:
-            counts.append(min(self.max_seeds, math.ceil(counts[-1] * GROWTH)))
-        return tuple(counts)
+        return planned_looks(self.max_seeds)
 
     @functools.cached_property
     def level(self) -> float:
@@ -176,6 +175,39 @@ def _median(ordered: np.ndarray[Any, Any], level: float) -> tuple[float, float, 
     return centre, float(ordered[outside - 1]), float(ordered[n - outside])
 
 
+def planned_looks(max_seeds: int) -> tuple[int, ...]:
+    """The numbers of seeds at which a rule looks."""
+    counts = [min(FIRST_LOOK, max_seeds)]
+    while counts[-1] < max_seeds:
+        counts.append(min(max_seeds, math.ceil(counts[-1] * GROWTH)))
+    return tuple(counts)
+
+
+def repeated_p_value(looks: tuple[int, ...], p_value: float) -> float:
+    """The probability that some look has a two-sided p-value as small as that of one look.
+
+    Args:
+        looks: see `pocock_level`.
+        p_value: above 0, below 1.
+    """
+    bound = -NORMAL.inv_cdf(p_value / 2.0)
+    # Bonferroni's bound is sharp there, and the integral is lost in rounding.
+    if bound > _FAR:
+        return min(1.0, p_value * len(looks))
+    at, excess = _excess(looks)
+    return min(1.0, p_value * math.exp(float(np.interp(bound, at, excess))))
+
+
+@functools.cache
+def _excess(looks: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """By bound, the logarithm of the p-value over all looks divided by that of one look."""
+    at = np.linspace(0.0, _FAR, 121)
+    one = [2.0 * NORMAL.cdf(-bound) for bound in at.tolist()]
+    # At a bound of 0 there is nothing to integrate: both are 1.
+    each = [_misses(looks, bound) / p for bound, p in zip(at[1:].tolist(), one[1:], strict=True)]
+    return at, np.log([1.0, *each])
+
+
 @functools.cache
 def pocock_level(looks: tuple[int, ...], alpha: float) -> float:
     """The two-sided level of every look with which any of them misses with probability alpha.
@@ -194,7 +226,7 @@ def pocock_level(looks: tuple[int, ...], alpha: float) -> float:
 
 def _misses(looks: tuple[int, ...], bound: float) -> float:
     """Probability that a standardised mean of normal values leaves +-bound at one of the looks."""
-    at, weights = np.polynomial.legendre.leggauss(_GRID)
+    at, weights = _nodes()
     # Density of the sum of the values so far, for paths that have not left.
     scale = bound * math.sqrt(looks[0])
     sums = at * scale
@@ -211,6 +243,11 @@ def _misses(looks: tuple[int, ...], bound: float) -> float:
         density = kernel @ mass / (step * math.sqrt(2 * math.pi))
         sums = new
     return 1.0 - stayed
+
+
+@functools.cache
+def _nodes() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    return np.polynomial.legendre.leggauss(_GRID)
 
 
 def _normal_cdf(at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

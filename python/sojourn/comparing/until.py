@@ -1,0 +1,249 @@
+"""Adds seeds to a comparison until its headline differences are known well enough.
+
+The number of seeds at the end is one of the planned looks (`sojourn.comparing.looks`), so tests and
+intervals hold although it depends on them. In a race an AQM gets no further seeds once each of its
+differences is known, or another AQM beats it in queue delay p95 and utilisation together: as in the
+verdict (`sojourn.comparing.dominance`), with Bonferroni's correction over rivals and both metrics,
+so that the best AQM is stopped in at most 5 % of comparisons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sojourn.comparing import dominance
+from sojourn.comparing.idle import is_idle
+from sojourn.comparing.looks import Looks
+from sojourn.comparing.statistics import ALPHA
+from sojourn.describing.formatting import counted
+from sojourn.describing.quantity import required
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
+    from sojourn.running.result import Result
+
+Cell = tuple[str, int]
+"""A contender and a seed."""
+C = TypeVar("C", bound="ComparedRuns")
+
+DECIDED = "decided"
+MAX_SEEDS = 60
+_NEEDS = "write a share such as 5%, or `decided`"
+
+
+@dataclass(frozen=True)
+class StoppedContender:
+    """A contender of a race that got no further seeds.
+
+    Attributes:
+        aqm: the contender.
+        seeds: how many it has.
+        why: the reason, as a clause.
+    """
+
+    aqm: str
+    seeds: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Until:
+    """When a comparison has enough seeds.
+
+    Attributes:
+        text: the rule as written: ``decided``, or a share such as ``5%``.
+        max_seeds: no contender gets more.
+        is_race: whether contenders stop one by one.
+        stopped: those that have stopped before the others, in order.
+        open: number of headline differences that were not known well enough at the end, of
+            contenders that have not stopped.
+    """
+
+    text: str
+    max_seeds: int
+    is_race: bool = False
+    stopped: tuple[StoppedContender, ...] = ()
+    open: int = 0
+
+    @property
+    def within(self) -> float:
+        """Largest half-width of an interval, as a share of the larger value; NaN for `decided`."""
+        return math.nan if self.text == DECIDED else _share(self.text)
+
+    @property
+    def looks(self) -> Looks:
+        """The numbers of seeds after which the comparison is looked at."""
+        from sojourn.study.until import planned_looks
+
+        return Looks(planned_looks(self.max_seeds))
+
+    def facts(self) -> dict[str, Any]:
+        """For JSON; `from_facts` reads them."""
+        return asdict(self) | {"looks": list(self.looks.counts)}
+
+    def going(self, comparison: ComparedRuns) -> tuple[Until, list[str]]:
+        """The rule with what has stopped now, and the contenders that need more seeds.
+
+        Args:
+            comparison: the contenders after the seeds so far.
+        """
+        known = {one.aqm for one in self.stopped}
+        running = [aqm for aqm in comparison.aqms[1:] if aqm not in known]
+        left = {aqm: self._open(comparison, aqm) for aqm in running}
+        if is_idle(comparison) or not any(left.values()):
+            return replace(self, open=0), []
+        if not self.is_race:
+            return replace(self, open=sum(left.values())), comparison.aqms
+        found = [self._stop(comparison, aqm, left[aqm]) for aqm in running]
+        stops = [one for one in found if one is not None]
+        going = [aqm for aqm in running if aqm not in [one.aqm for one in stops]]
+        rule = replace(self, stopped=(*self.stopped, *stops), open=sum(left[aqm] for aqm in going))
+        return rule, [comparison.baseline, *going] if going else []
+
+    def _stop(self, comparison: ComparedRuns, aqm: str, left: int) -> StoppedContender | None:
+        """Why it needs no more seeds; None if it does."""
+        seeds = len(comparison.seeds)
+        if not left:
+            return StoppedContender(aqm, seeds, "each of its headline differences is known")
+        for other in comparison.aqms:
+            if _beats(comparison, other, aqm):
+                why = f"{other} beats it, with {counted(left, 'headline difference')} open"
+                return StoppedContender(aqm, seeds, why)
+        return None
+
+    def _open(self, comparison: ComparedRuns, aqm: str) -> int:
+        """How many of its headline differences are not known well enough."""
+        family = [row for row in comparison.tests if not math.isnan(row.p_adjusted)]
+        rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
+        return sum(not self._is_known(comparison, row, len(family)) for row in rows)
+
+    def _is_known(self, comparison: ComparedRuns, row: PairedDifference, tests: int) -> bool:
+        # Without a p-value no test is possible, with more seeds neither.
+        if math.isnan(row.test.p_value):
+            return True
+        if math.isnan(self.within):
+            # In a race the others' p-values change after this one's last seed, and with them
+            # Holm's correction; Bonferroni's holds whatever they become.
+            is_lasting = row.is_equivalent or tests * row.test.p_value < ALPHA
+            return row.verdict != "" and (is_lasting or not self.is_race)
+        values = [comparison.estimate(row.metric, aqm).mean for aqm in (row.aqm, row.baseline)]
+        most = max(self.within * max(map(abs, values)), row.metric.row.least)
+        return row.test.difference.half_width <= most
+
+
+def add_seeds(
+    rule: Until,
+    cells: Sequence[Cell],
+    make: Callable[[Sequence[Cell]], dict[Cell, Result | str]],
+    compared: Callable[[Sequence[int], Mapping[Cell, Result | str], Until], C],
+) -> C:
+    """Make runs look by look until the rule is met, or a run fails or is not valid.
+
+    Args:
+        rule: the rule.
+        cells: contender and seed of every run that may be made, seed by seed.
+        make: makes runs.
+        compared: the comparison of the runs so far.
+    """
+    outcomes: dict[Cell, Result | str] = {}
+    going = list(dict.fromkeys(aqm for aqm, _ in cells))
+    every = list(dict.fromkeys(seed for _, seed in cells))
+    for look in rule.looks.counts:
+        seeds = every[:look]
+        due = set(seeds)
+        outcomes |= make([
+            cell for cell in cells
+            if cell[0] in going and cell[1] in due and cell not in outcomes
+        ])  # fmt: skip
+        rule, going = rule.going(compared(seeds, outcomes, rule))
+        found = compared(seeds, outcomes, rule)
+        if not going or found.failures or found.invalid:
+            break
+    return found
+
+
+def from_facts(facts: Mapping[str, Any] | None) -> Until | None:
+    """The rule that `Until.facts` wrote."""
+    if facts is None:
+        return None
+    stopped = tuple(StoppedContender(**one) for one in facts["stopped"])
+    return Until(facts["text"], facts["max_seeds"], facts["is_race"], stopped, facts["open"])
+
+
+def read_until(text: str | None, max_seeds: int | None, race: bool) -> Until | None:
+    """The rule of ``--until``, ``--max-seeds`` and ``--race``; None if the first is not given.
+
+    Raises:
+        InputError: it is neither a share nor `decided`, or the others are given without it.
+    """
+    if text is None:
+        for name, given in (("--max-seeds", max_seeds is not None), ("--race", race)):
+            if given:
+                raise InputError(f"{name}: belongs to a rule of when to stop; add --until decided")
+        return None
+    if text != DECIDED:
+        _share(text)
+    most = MAX_SEEDS if max_seeds is None else max_seeds
+    if most < 2:
+        raise InputError(f"--max-seeds {most}: an interval needs at least 2 seeds")
+    return Until(text, most, race)
+
+
+def check_contenders(contenders: Sequence[str], engines: int) -> None:
+    """Refuse a rule without differences between AQMs.
+
+    Raises:
+        InputError: there is one AQM, or several engines.
+    """
+    if engines > 1:
+        raise InputError("--until: compares AQMs on one engine; for several say --seeds")
+    if len(contenders) < 2:
+        raise InputError("--until: differences need at least two AQMs; name another in --aqm")
+
+
+def _share(text: str) -> float:
+    if not text.endswith("%"):
+        raise InputError(f"--until {text}: {_NEEDS}")
+    try:
+        number = required("--until", text.removesuffix("%"))
+    except InputError:
+        raise InputError(f"--until {text}: {_NEEDS}") from None
+    share = number.number / 100.0
+    if number.unit or not 0.0 < share < 1.0:
+        raise InputError(f"--until {text}: is not above 0 and below 100%; {_NEEDS}")
+    return share
+
+
+def _beats(comparison: ComparedRuns, winner: str, aqm: str) -> bool:
+    """Whether an AQM is worse than another in queue delay p95 and utilisation together."""
+    metrics = dominance.metrics_of_plane(comparison)
+    if winner == aqm or comparison.shaped or len(metrics) < len(dominance.PAIR):
+        return False
+    tests = len(metrics) * (len(comparison.aqms) - 1)
+    delay, share = (comparison.paired_with(metric, aqm, winner, tests) for metric in metrics)
+    seeds = dominance.seed_by_seed(comparison, aqm, winner)
+    return dominance.verdict(delay, share, seeds, comparison.looks.one_sided) == "worse"
+
+
+def lines(until: Until, seeds: int) -> list[str]:
+    """How many seeds were run and why, for the head of a comparison.
+
+    Args:
+        until: the rule at the end.
+        seeds: the number of seeds of the contender with most.
+    """
+    within = f"within {until.text} of the larger value"
+    wish = DECIDED if until.text == DECIDED else within
+    planned = until.looks.counts
+    made = sum(look <= seeds for look in planned)
+    end = f"and {until.open} are not" if until.open else "and all are"
+    return [
+        f"Seeds were added until every headline difference is {wish}, {end}: {seeds} of at most "
+        f"{until.max_seeds}, after look {made} of the {len(planned)} planned. Tests and intervals "
+        "hold for all looks together (Pocock 1977).",
+        *(f"{one.aqm} stopped after {one.seeds} seeds: {one.why}." for one in until.stopped),
+    ]
