@@ -135,8 +135,12 @@ def test_a_study_without_runs_or_with_too_many_points_has_no_page(made, tmp_path
     with pytest.raises(InputError, match="no run is there yet"):
         save(sojourn.study.Results(sojourn.study.parse(STUDY), store), tmp_path / "s.html")
     monkeypatch.setattr(pages, "MOST_POINTS", 23)
-    with pytest.raises(InputError, match="24 points are more than the 23"):
+    with pytest.raises(InputError, match=r"24 points are more than the 23.*--where AXIS=VALUE"):
         save(results, tmp_path / "s.html")
+    save(results.where({"rtt": "60ms"}), tmp_path / "s.html", with_series=False)
+    page = (tmp_path / "s.html").read_text()
+    assert "24 runs at 12 of 24 points" in page
+    assert len(of(page, "data")["points"]) == 12
 
 
 def test_a_margin_is_predicted_where_the_model_has_the_aqm_and_the_traffic():

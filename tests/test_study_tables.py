@@ -111,6 +111,27 @@ def test_export_writes_the_table_that_is_named(results, tmp_path, capsys):
     assert "16 rows, 9 columns" in capsys.readouterr().err
 
 
+def test_where_leaves_the_points_that_meet_all_axes_with_their_index(results, tmp_path, capsys):
+    store, file = str(results.store.folder.address), tmp_path / "some.csv"
+    asked = ["--where", "rtt=<= 0.1s", "--where", "rtt=0.2s", "--where", "aqm=codel"]
+    assert main(["study", "export", store, str(file), "--table", "points", *asked]) == 0
+    rows = [line.split(",") for line in file.read_text().splitlines()[1:]]
+    every = results.table("points").to_pylist()
+    wanted = [row for row in every if row["aqm"] == "codel"]
+    assert [int(row[0]) for row in rows] == [row["point"] for row in wanted]
+    some = results.where({"rtt": "< 50ms", "flows": 1})
+    assert [each.point.values["rtt"] for each in some.points[:]] == ["9.5ms", "49.1345ms"] * 2
+    assert some.status().wanted == 8
+    for given, message in (
+        ("rt=1s", "unknown axis `rt`; did you mean `rtt`"),
+        ("rtt=3s", "the axis `rtt` has no value `3s`"),
+        ("rtt=> 3s", "none of 8 points meets it"),
+        ("rtt", "write AXIS=VALUE"),
+    ):
+        assert main(["study", "export", store, str(file), "--where", given]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_a_store_whose_study_has_not_ended_has_no_table_of_its_runs(tmp_path):
     study = sojourn.study.parse(STUDY)
     sojourn.study.run_study(study, tmp_path, executor=ThreadPoolExecutor(2))

@@ -77,6 +77,11 @@ _replaced_aqms = aqms_option(
     "AQMs in place of the file's axis, custom laws such as mine.py:MyLaw among them."
 )
 _laws = aqms_option("The custom laws of the study, such as mine.py:MyLaw: a store names no code.")
+_where = click.option(
+    "--where", multiple=True, metavar="AXIS=VALUE",
+    help="Only points with this value, or one that compares so, such as 'rtt=<= 50ms'. Repeatable: "
+    "of one axis any of the values, of several axes all.",
+)  # fmt: skip
 _engine = click.option(
     "--engine", metavar="ENGINE[,ENGINE]", help="Engines in place of the file's axis `engine`."
 )
@@ -253,8 +258,11 @@ def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
     "--table", type=click.Choice(("runs", "points", "values")), default="runs", show_default=True,
     help="One row per run, per point with intervals, or per number of a run.",
 )  # fmt: skip
+@_where
 @_laws
-def export(store: str, file: Path, table: str, aqms: tuple[str, ...]) -> None:
+def export(
+    store: str, file: Path, table: str, where: tuple[str, ...], aqms: tuple[str, ...]
+) -> None:
     """Write a table of the study in STORE to FILE: .parquet, .csv or .arrow.
 
     Axes are columns of the table, in SI units where they have one, such as rtt_s;
@@ -262,7 +270,7 @@ def export(store: str, file: Path, table: str, aqms: tuple[str, ...]) -> None:
     """
     from sojourn.study.exporting import export as write
 
-    made = _results(store, aqms).table(table)
+    made = _results(store, aqms, where).table(table)
     write(made, file)
     console.say(f"{file}: {counted(made.num_rows, 'row')}, {counted(made.num_columns, 'column')}")
 
@@ -277,9 +285,17 @@ def export(store: str, file: Path, table: str, aqms: tuple[str, ...]) -> None:
     "--series/--no-series", default=True, show_default=True,
     help="Run one seed of every point again, so that the page has its time series.",
 )  # fmt: skip
+@_where
 @_laws
 @_threads
-def show(store: str, out: Path, series: bool, aqms: tuple[str, ...], jobs: int | None) -> None:
+def show(
+    store: str,
+    out: Path,
+    series: bool,
+    where: tuple[str, ...],
+    aqms: tuple[str, ...],
+    jobs: int | None,
+) -> None:
     """Draw the study in STORE: heat maps, curves with intervals, trade-off, parallel axes.
 
     A click selects a point in all figures and shows its scenario and time series, see
@@ -287,14 +303,28 @@ def show(store: str, out: Path, series: bool, aqms: tuple[str, ...], jobs: int |
     """
     from sojourn.study.page.page import save
 
-    save(_results(store, aqms), out, with_series=series, jobs=jobs, progress=console.meter())
+    save(_results(store, aqms, where), out, with_series=series, jobs=jobs, progress=console.meter())
     console.say(f"page: {out}")
 
 
-def _results(store: str, aqms: tuple[str, ...]) -> Results:
+def _results(store: str, aqms: tuple[str, ...], where: tuple[str, ...] = ()) -> Results:
     from sojourn.study import open_results
 
-    return open_results(store, _warn, aqms=given_aqms(aqms))
+    found = open_results(store, _warn, aqms=given_aqms(aqms))
+    return found.where(_conditions(where)) if where else found
+
+
+def _conditions(where: tuple[str, ...]) -> dict[str, list[str]]:
+    """By axis the values and comparisons of ``--where``, of which a point meets one."""
+    from sojourn.errors import InputError
+
+    found: dict[str, list[str]] = {}
+    for text in where:
+        axis, equals, value = text.partition("=")
+        if not equals or not axis.strip() or not value.strip():
+            raise InputError(f"--where {text}: write AXIS=VALUE, such as rtt=50ms or 'rtt=<= 50ms'")
+        found.setdefault(axis.strip(), []).append(value.strip())
+    return found
 
 
 def _run(

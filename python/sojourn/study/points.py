@@ -143,6 +143,30 @@ class StudyPoints(Sequence[PointScenario]):
         return PointScenario(point, facts, functools.partial(_loaded, self._study, point))
 
 
+class SomePoints(Sequence[PointScenario]):
+    """Some points of a study, which keep their index in it.
+
+    Args:
+        every: the points of the study.
+        places: which of them, ascending.
+    """
+
+    def __init__(self, every: Sequence[PointScenario], places: Sequence[int]) -> None:
+        self._every, self._places = every, array("Q", places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> PointScenario: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[PointScenario]: ...
+    def __getitem__(self, index: int | slice) -> PointScenario | list[PointScenario]:
+        if isinstance(index, slice):
+            return [self._every[place] for place in self._places[index]]
+        return self._every[self._places[index]]
+
+
 def points(study: Study) -> StudyGrid:
     """The points of a study: the last axis advances first.
 

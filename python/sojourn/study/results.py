@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING
 from sojourn.comparing.centres import estimate_of
 from sojourn.comparing.metrics import ABOVE
 from sojourn.comparing.statistics import Estimate
+from sojourn.describing.formatting import counted
 from sojourn.describing.metrics import row_of
 from sojourn.errors import InputError
 from sojourn.loading.bring import AqmsLike
 from sojourn.running.store import warn
+from sojourn.study import filters
 from sojourn.study.axes import Value
 from sojourn.study.definition import Study, parse
+from sojourn.study.filters import Filter
 from sojourn.study.folder import open_folder
 from sojourn.study.laws import same_laws
-from sojourn.study.points import StudyPoints, resolve
+from sojourn.study.points import PointScenario, SomePoints, resolve
 from sojourn.study.storage import StudyStore
 from sojourn.study.tables import points_table, runs_table, values_table
 from sojourn.study.until import Until
@@ -80,15 +83,37 @@ class Results(TabularByName):
 
     main_table = "runs"
 
-    def __init__(self, study: Study, store: StudyStore, found: StudyPoints | None = None) -> None:
+    def __init__(
+        self, study: Study, store: StudyStore, found: Sequence[PointScenario] | None = None
+    ) -> None:
         self.study = study
         self.store = store
         self._found = found
 
     @cached_property
-    def points(self) -> StudyPoints:
+    def points(self) -> Sequence[PointScenario]:
         """The points of the study with their scenarios, in the order of the axes."""
         return self._found if self._found is not None else resolve(self.study)
+
+    def where(self, conditions: Filter) -> Results:
+        """The results at some of the points.
+
+        Args:
+            conditions: by axis a value, a list of values, or a comparison such as ``"<= 50ms"``; a
+                point must meet all of them.
+
+        Raises:
+            InputError: an axis or a value does not exist, or no point meets the conditions.
+        """
+        one = filters.check("where", [conditions], self.study.axes)
+        places = [
+            place
+            for place, each in enumerate(self.points)
+            if filters.is_kept(each.point.values, one, [])
+        ]
+        if not places:
+            raise InputError(f"where: none of {counted(len(self.points), 'point')} meets it")
+        return Results(self.study, self.store, SomePoints(self.points, places))
 
     def table(self, name: str) -> pa.Table:
         """A table of the study.

@@ -197,7 +197,7 @@ class _Session:
                 self._unchecked = {run.address for run in self._runs(missing[:2])}
                 is_checked = True
             self._done, self._simulated_s = 0, 0.0
-            simulated_s = sum(self._points.duration_s(place) for place, _ in missing)
+            simulated_s = sum(self._points[place].facts.duration_s for place, _ in missing)
             self._progress.start(len(missing), simulated_s)
             try:
                 self._dispatcher.run(self._runs(missing))
@@ -246,7 +246,7 @@ class _Session:
             self._check_metrics(batch.runs, outcome.units)
         for run in batch.runs:
             self._done += 1
-            self._simulated_s += self._points.duration_s(run.point)
+            self._simulated_s += self._points[run.point].facts.duration_s
             if run.address in outcome.failed:
                 self._set_aside(run, outcome.failed[run.address])
         self._progress.update(self._done, self._simulated_s)

@@ -27,6 +27,7 @@ from sojourn.study.page.differences import differences
 from sojourn.study.page.metric_axes import MetricAxis, metric_axis
 from sojourn.study.page.predicted import phase_margins_deg
 from sojourn.study.page.series import PointSeries, record
+from sojourn.study.points import points
 from sojourn.study.results import PointEstimates, Results
 
 _HERE = Path(__file__).parent
@@ -78,7 +79,7 @@ def save(
     if len(found) > MOST_POINTS:
         raise InputError(
             f"{results.study.name}: {len(found):,} points are more than the {MOST_POINTS:,} that a "
-            "page shows; `sojourn study export` has them all"
+            "page shows; choose some with --where AXIS=VALUE"
         )
     series = record(results, link, jobs, progress) if with_series else {}
     charts = _charts(altair, results, link, found)
@@ -91,6 +92,7 @@ def save(
         policy=policy([library, program]),
         name=results.study.name,
         points=len(found),
+        total=len(points(results.study)),
         runs=sum(each.seeds for each in found),
         link=link,
         warnings=doubts(results),
@@ -178,10 +180,10 @@ def _details(
     metrics: Sequence[MetricAxis],
 ) -> dict[int, dict[str, Any]]:
     """The content of the page for a selected point."""
-    points = {each.point.index: each for each in results.points}
+    by_index = {each.point.index: each for each in results.points}
     details = {}
     for each in found:
-        point, scenario = points[each.index].point, points[each.index].scenario
+        point, scenario = by_index[each.index].point, by_index[each.index].scenario
         sets = [f"--set {shlex.quote(f'{key}={value}')}" for key, value in set_pairs(point.sets)]
         details[each.index] = {
             "label": point.label,
