@@ -48,6 +48,22 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("name", ["pipe", "link", "folder"])
+def test_a_file_does_not_replace_a_pipe_or_folder(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="is not a regular file, which would be replaced"):
+        files.write(tmp_path / name, "text")
+    assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/stdout"])
+def test_devices_are_not_replaced(name):
+    with pytest.raises(OSError, match="is not a regular file"):
+        files._check_replaceable(Path(name))
+
+
 def test_making_a_folder_that_is_a_file_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(FileExistsError):

@@ -7,6 +7,7 @@ manifest is complete.
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import json
@@ -199,8 +200,10 @@ class Together:
         """A file that will be `path`; synced to disk at the end of the block.
 
         Raises:
-            OSError: it cannot be written, or the disk is full; the error names `path`.
+            OSError: it cannot be written, is a device, pipe or folder, or the disk is full; the
+                error names `path`.
         """
+        _check_replaceable(path)
         secret = os.urandom(8).hex()
         temporary = path.with_name(f".{path.name}.{_host()}.{os.getpid()}.{secret}.tmp")
         try:
@@ -237,6 +240,18 @@ class Together:
         for folder in dict.fromkeys(path.parent for path in renamed):
             _confirm(folder)
         return renamed
+
+
+def _check_replaceable(path: Path) -> None:
+    """Refuse what a file must not replace, such as /dev/null, /dev/stdout or a pipe.
+
+    Raises:
+        OSError: it is such.
+    """
+    is_of_system = path.is_symlink() and path.absolute().parts[1:2] in (("dev",), ("proc",))
+    if is_of_system or (path.exists() and not path.is_file()):
+        message = "is not a regular file, which would be replaced; name one"
+        raise OSError(errno.EINVAL, message, str(path))
 
 
 def write(path: Path, content: str | bytes) -> None:
