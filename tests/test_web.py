@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -173,6 +174,18 @@ def test_the_server_gives_the_files_of_its_folder_on_the_loopback_interface(tmp_
             except urllib.error.HTTPError as error:
                 found = error.code
             assert found == status, host
+        own = f"127.0.0.1:{serving.server_port}"
+        for heads, status in (
+            ([f"Host: {own}", "Host: evil.example"], 421),
+            ([f"Host: {own}", "Origin: http://evil.example"], 403),
+            ([f"Host: {own}", "Origin: null"], 403),
+            ([f"Host: {own}", f"Origin: http://{own}"], 200),
+            ([], 421),
+        ):
+            with socket.create_connection(("127.0.0.1", serving.server_port)) as connection:
+                lines = ["GET /sojourn.wasm HTTP/1.0", *heads, "", ""]
+                connection.sendall("\r\n".join(lines).encode())
+                assert connection.recv(100).split()[1] == str(status).encode(), heads
         serving.shutdown()
         thread.join()
 

@@ -21,20 +21,24 @@ class _Files(SimpleHTTPRequestHandler):
         self.send_error(404)
 
     def parse_request(self) -> bool:
-        """Refuses requests under another name than this machine's own.
+        """Refuses requests under another name than this machine's own, and those of other pages.
 
         A page elsewhere whose host name resolves to the loopback address (DNS rebinding) could
-        read the files otherwise.
+        read the files otherwise. A request with several names is not one (RFC 9112 §3.2).
         """
         if not super().parse_request():
             return False
-        host = self.headers.get("Host", "")
+        hosts, origins = (self.headers.get_all(name, []) for name in ("Host", "Origin"))
         assert isinstance(self.server, ThreadingHTTPServer)
         port = self.server.server_port
-        if host.lower() in (f"{name}:{port}" for name in (LOOPBACK, "localhost")):
-            return True
-        self.send_error(421, "Misdirected Request", "This server answers to 127.0.0.1 only")
-        return False
+        own = [f"{name}:{port}" for name in (LOOPBACK, "localhost")]
+        if len(hosts) != 1 or hosts[0].lower() not in own:
+            self.send_error(421, "Misdirected Request", "This server answers to 127.0.0.1 only")
+            return False
+        if any(origin.lower() not in (f"http://{name}" for name in own) for origin in origins):
+            self.send_error(403, "Forbidden", "This server answers to its own pages only")
+            return False
+        return True
 
     def end_headers(self) -> None:
         # Another version on the same port must not use this one's cached files.
