@@ -3,8 +3,8 @@
     python benches/real_stacks.py
 
 Runs one bulk transfer alone, then the same next to one CUBIC flow of the simulator. Each sender is
-a library inside the simulator (quinn; ngtcp2 if Debian's packages are installed), the simulator's
-TCP, or the TCP of Linux in the guest, where the AQM is ours too.
+a library inside the simulator (quinn, smoltcp; ngtcp2 if Debian's packages are installed), the
+simulator's TCP, or the TCP of Linux in the guest, where the AQM is ours too.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ class Sender:
     Attributes:
         name: in the tables.
         transport: lines of the scenario's flow.
-        endpoint: the library of flows with transport ``quic``.
+        endpoint: the library of flows with transport ``library``.
         engine: where it runs.
     """
 
     name: str
-    transport: str = 'transport = "quic"'
+    transport: str = 'transport = "library"'
     endpoint: str = ""
     engine: str = "sim"
 
     def compared(self, rival: str) -> Comparison:
         """Its runs under every AQM, next to a rival if one is given."""
         scenario = _core.Scenario.load(TEXT.format(transport=self.transport) + rival)
-        endpoints = {"quic": self.endpoint} if self.endpoint else None
+        endpoints = {"library": self.endpoint} if self.endpoint else None
         return compare(scenario, AQMS, SEEDS, engine=self.engine, endpoints=endpoints)
 
 
@@ -86,6 +86,8 @@ def senders(built: Path) -> Iterator[Sender]:
     yield Sender("Linux CUBIC", 'cc = "cubic"', engine="linux")
     for control in ("cubic", "newreno", "bbr"):
         yield Sender(f"quinn {control}", endpoint=f"quinn:cc={control}")
+    for control in ("reno", "cubic"):
+        yield Sender(f"smoltcp {control}", endpoint=f"smoltcp:cc={control}")
     library = _ngtcp2(built)
     for control in ("reno", "cubic", "bbr", "bbr2") if library else ():
         yield Sender(f"ngtcp2 {control}", endpoint=f"{library}:cc={control}")
@@ -159,9 +161,9 @@ def main() -> None:
                 shared.add(sender, {"Goodput [Mbit/s]": _means(against, goodput, 1e-6)})
     guest = kernel.find()
     text = (
-        f"Guest kernel {guest.version if guest else 'missing'}; quinn-proto as in `Cargo.lock`; "
-        f"ngtcp2 of Debian 12. Means over {SEEDS} seeds.\n\n## Alone\n\n{alone.text()}"
-        f"\n## Next to one CUBIC flow\n\n{shared.text()}"
+        f"Guest kernel {guest.version if guest else 'missing'}; quinn-proto and smoltcp as in "
+        f"`Cargo.lock`; ngtcp2 of Debian 12. Means over {SEEDS} seeds.\n\n"
+        f"## Alone\n\n{alone.text()}\n## Next to one CUBIC flow\n\n{shared.text()}"
     )
     files.replace_between(PAGE, *MARKS, text)
 

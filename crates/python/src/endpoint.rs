@@ -11,7 +11,12 @@ use sojourn_endpoint_c::host;
 use crate::errors::Refusal;
 
 /// The libraries that are compiled in.
-const KNOWN: &[&str] = if cfg!(feature = "quinn") { &["quinn"] } else { &[] };
+const KNOWN: &[&str] = &[
+    #[cfg(feature = "quinn")]
+    "quinn",
+    #[cfg(feature = "smoltcp")]
+    "smoltcp",
+];
 
 /// The file of a library to load, its name in messages, and the name of its code in manifests.
 pub type LibraryFile = (String, String, String);
@@ -35,6 +40,8 @@ pub fn configured(
     match spec.kind.as_str() {
         #[cfg(feature = "quinn")]
         "quinn" => quinn(&spec).map_err(refused),
+        #[cfg(feature = "smoltcp")]
+        "smoltcp" => smoltcp(&spec).map_err(refused),
         kind if KNOWN.is_empty() => Err(refused(format!(
             "`{kind}` is not compiled in; build with `maturin develop --features quinn`"
         ))),
@@ -77,11 +84,24 @@ pub fn try_endpoint(opened: &str, name: &str, source: &str) -> Result<(), Refusa
     loaded.map(|_| ()).map_err(|error| Refusal::new("", error.to_string()))
 }
 
+/// The settings of a library as pairs of texts.
+#[cfg(any(feature = "quinn", feature = "smoltcp"))]
+fn settings(spec: &SpecText) -> impl Iterator<Item = (&str, &str)> {
+    spec.settings.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+}
+
 #[cfg(feature = "quinn")]
 fn quinn(spec: &SpecText) -> Result<ConfiguredStack, String> {
     use sojourn_endpoint_quinn::{Quinn, QuinnSettings};
 
-    let settings = spec.settings.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    let quinn = Quinn::new(QuinnSettings::parse(settings)?);
+    let quinn = Quinn::new(QuinnSettings::parse(settings(spec))?);
     Ok(ConfiguredStack::new(Arc::new(quinn)))
+}
+
+#[cfg(feature = "smoltcp")]
+fn smoltcp(spec: &SpecText) -> Result<ConfiguredStack, String> {
+    use sojourn_endpoint_smoltcp::{Smoltcp, SmoltcpSettings};
+
+    let smoltcp = Smoltcp::new(SmoltcpSettings::parse(settings(spec))?);
+    Ok(ConfiguredStack::new(Arc::new(smoltcp)))
 }

@@ -1,0 +1,126 @@
+//! What can be set.
+
+use std::fmt;
+
+use smoltcp::socket::tcp::CongestionControl;
+
+/// One of smoltcp's congestion controls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Control {
+    /// CUBIC (RFC 9438), the default.
+    #[default]
+    Cubic,
+    /// Reno (RFC 5681).
+    Reno,
+    /// No congestion control: the receiver's window alone limits what is in flight.
+    None,
+}
+
+impl Control {
+    /// All of them.
+    const ALL: [Control; 3] = [Control::Cubic, Control::Reno, Control::None];
+
+    /// Its name.
+    fn name(self) -> &'static str {
+        match self {
+            Control::Cubic => "cubic",
+            Control::Reno => "reno",
+            Control::None => "none",
+        }
+    }
+
+    /// What smoltcp calls it.
+    pub(crate) fn of_library(self) -> CongestionControl {
+        match self {
+            Control::Cubic => CongestionControl::Cubic,
+            Control::Reno => CongestionControl::Reno,
+            Control::None => CongestionControl::None,
+        }
+    }
+}
+
+/// The settings of both ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SmoltcpSettings {
+    /// The congestion control.
+    pub control: Control,
+    /// Bytes of the server's send buffer and of the client's receive buffer. What is in flight lies
+    /// in both.
+    pub buffer: usize,
+}
+
+/// The buffers that [`SmoltcpSettings::parse`] takes: smoltcp's limit is that of window scaling
+/// (RFC 7323 §2.3).
+const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 10_000..=1 << 30;
+
+impl Default for SmoltcpSettings {
+    /// Room for 80 Mbit/s at 100 ms.
+    fn default() -> SmoltcpSettings {
+        SmoltcpSettings { control: Control::default(), buffer: 1_000_000 }
+    }
+}
+
+impl SmoltcpSettings {
+    /// Settings from texts such as `cc` and `reno`.
+    ///
+    /// # Errors
+    /// A setting that does not exist, or a value that is out of its range.
+    pub fn parse<'a>(
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<SmoltcpSettings, String> {
+        let mut parsed = SmoltcpSettings::default();
+        for (key, value) in settings {
+            match key {
+                "cc" => parsed.control = control(value)?,
+                "buffer" => parsed.buffer = buffer(value)?,
+                _ => return Err(format!("smoltcp has no setting `{key}`; known: cc, buffer")),
+            }
+        }
+        Ok(parsed)
+    }
+}
+
+fn control(value: &str) -> Result<Control, String> {
+    let named = Control::ALL.into_iter().find(|control| control.name() == value);
+    named.ok_or_else(|| {
+        let known = Control::ALL.map(Control::name).join(", ");
+        format!("cc={value}: smoltcp's congestion controls are {known}")
+    })
+}
+
+/// A size with an SI unit, or bytes.
+fn buffer(value: &str) -> Result<usize, String> {
+    let read = sojourn_aqm::units::bytes(value);
+    let bytes = read.map_err(|error| format!("buffer: {error}"))?;
+    match BUFFER_BYTES.contains(&bytes) {
+        true => Ok(bytes as usize),
+        false => Err(format!("buffer={value}: write 10kB to 1073MB")),
+    }
+}
+
+impl fmt::Display for SmoltcpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cc={}, buffer={}B", self.control.name(), self.buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_do_not_exist_are_refused() {
+        let parsed = SmoltcpSettings::parse([("cc", "reno"), ("buffer", "2MB")]);
+        assert_eq!(parsed, Ok(SmoltcpSettings { control: Control::Reno, buffer: 2_000_000 }));
+        for (setting, sentence) in [
+            (("cc", "bbr"), "cc=bbr: smoltcp's congestion controls are cubic, reno, none"),
+            (("sack", "1"), "smoltcp has no setting `sack`; known: cc, buffer"),
+            (("buffer", "9kB"), "buffer=9kB: write 10kB to 1073MB"),
+            (("buffer", "1074MB"), "write 10kB to 1073MB"),
+            (("buffer", "much"), "buffer: "),
+        ] {
+            let message = SmoltcpSettings::parse([setting]).expect_err("it is refused");
+            assert!(message.contains(sentence), "{message}");
+        }
+    }
+}
