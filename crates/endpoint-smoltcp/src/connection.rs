@@ -15,13 +15,13 @@ use crate::wire::{Leaving, Wire};
 /// A connection of TCP is one stream.
 const STREAM: StreamNumber = 0;
 const SERVER_PORT: u16 = 80;
-/// The first port for clients (RFC 6335 §6).
+/// The first of the dynamic ports.
 const CLIENT_PORT: u16 = 49_152;
 /// The buffer of the direction that carries requests.
 const REQUEST_BUFFER: usize = 65_536;
 
 /// One end of a connection.
-pub(crate) struct Connection {
+pub(crate) struct TcpConnection {
     interface: Interface,
     sockets: SocketSet<'static>,
     handle: SocketHandle,
@@ -71,9 +71,9 @@ fn socket(role: Peer, settings: &SmoltcpSettings) -> Socket<'static> {
     socket
 }
 
-impl Connection {
+impl TcpConnection {
     /// One end, not connected yet.
-    pub(crate) fn new(host: HostSettings, settings: &SmoltcpSettings) -> Connection {
+    pub(crate) fn new(host: HostSettings, settings: &SmoltcpSettings) -> TcpConnection {
         let HostSettings { role, seed, mtu } = host;
         let mut config = Config::new(HardwareAddress::Ip);
         config.random_seed = u64::from_le_bytes(seed[..8].try_into().expect("a seed has 32 bytes"));
@@ -86,7 +86,7 @@ impl Connection {
         let mut sockets = SocketSet::new(Vec::new());
         let handle = sockets.add(socket(role, settings));
         let progress = Progress::default();
-        Connection { interface, sockets, handle, leaving, mtu, now, progress }
+        TcpConnection { interface, sockets, handle, leaving, mtu, now, progress }
     }
 
     fn socket(&mut self) -> &mut Socket<'static> {
@@ -99,7 +99,7 @@ fn is_connected(state: State) -> bool {
     !matches!(state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
 }
 
-impl Endpoint for Connection {
+impl Endpoint for TcpConnection {
     fn connect(&mut self, now: Time) {
         self.now = instant(now);
         let server = (address(Peer::Server), SERVER_PORT);

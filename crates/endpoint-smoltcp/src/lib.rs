@@ -24,7 +24,7 @@ mod wire;
 use sojourn_aqm::Time;
 use sojourn_endpoint::{Carries, Endpoint, HostSettings, Stack};
 
-pub use self::settings::{Control, SmoltcpSettings};
+pub use self::settings::{SmoltcpSettings, TcpControl};
 
 /// The version of smoltcp, which is pinned.
 pub const VERSION: &str = "0.14.0";
@@ -70,6 +70,6 @@ impl Stack for Smoltcp {
             let mtu = host.mtu;
             return Err(format!("smoltcp sends packets of {least} to {most} bytes, not {mtu}"));
         }
-        Ok(Box::new(connection::Connection::new(host, &self.settings)))
+        Ok(Box::new(connection::TcpConnection::new(host, &self.settings)))
     }
 }

@@ -6,7 +6,7 @@ use smoltcp::socket::tcp::CongestionControl;
 
 /// One of smoltcp's congestion controls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Control {
+pub enum TcpControl {
     /// CUBIC (RFC 9438), the default.
     #[default]
     Cubic,
@@ -16,25 +16,25 @@ pub enum Control {
     None,
 }
 
-impl Control {
+impl TcpControl {
     /// All of them.
-    const ALL: [Control; 3] = [Control::Cubic, Control::Reno, Control::None];
+    const ALL: [TcpControl; 3] = [TcpControl::Cubic, TcpControl::Reno, TcpControl::None];
 
     /// Its name.
     fn name(self) -> &'static str {
         match self {
-            Control::Cubic => "cubic",
-            Control::Reno => "reno",
-            Control::None => "none",
+            TcpControl::Cubic => "cubic",
+            TcpControl::Reno => "reno",
+            TcpControl::None => "none",
         }
     }
 
     /// What smoltcp calls it.
     pub(crate) fn of_library(self) -> CongestionControl {
         match self {
-            Control::Cubic => CongestionControl::Cubic,
-            Control::Reno => CongestionControl::Reno,
-            Control::None => CongestionControl::None,
+            TcpControl::Cubic => CongestionControl::Cubic,
+            TcpControl::Reno => CongestionControl::Reno,
+            TcpControl::None => CongestionControl::None,
         }
     }
 }
@@ -43,7 +43,7 @@ impl Control {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SmoltcpSettings {
     /// The congestion control.
-    pub control: Control,
+    pub control: TcpControl,
     /// Bytes of the server's send buffer and of the client's receive buffer. What is in flight lies
     /// in both.
     pub buffer: usize,
@@ -56,7 +56,7 @@ const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 10_000..=1 << 30;
 impl Default for SmoltcpSettings {
     /// Room for 80 Mbit/s at 100 ms.
     fn default() -> SmoltcpSettings {
-        SmoltcpSettings { control: Control::default(), buffer: 1_000_000 }
+        SmoltcpSettings { control: TcpControl::default(), buffer: 1_000_000 }
     }
 }
 
@@ -80,10 +80,10 @@ impl SmoltcpSettings {
     }
 }
 
-fn control(value: &str) -> Result<Control, String> {
-    let named = Control::ALL.into_iter().find(|control| control.name() == value);
+fn control(value: &str) -> Result<TcpControl, String> {
+    let named = TcpControl::ALL.into_iter().find(|control| control.name() == value);
     named.ok_or_else(|| {
-        let known = Control::ALL.map(Control::name).join(", ");
+        let known = TcpControl::ALL.map(TcpControl::name).join(", ");
         format!("cc={value}: smoltcp's congestion controls are {known}")
     })
 }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn settings_that_do_not_exist_are_refused() {
         let parsed = SmoltcpSettings::parse([("cc", "reno"), ("buffer", "2MB")]);
-        assert_eq!(parsed, Ok(SmoltcpSettings { control: Control::Reno, buffer: 2_000_000 }));
+        assert_eq!(parsed, Ok(SmoltcpSettings { control: TcpControl::Reno, buffer: 2_000_000 }));
         for (setting, sentence) in [
             (("cc", "bbr"), "cc=bbr: smoltcp's congestion controls are cubic, reno, none"),
             (("sack", "1"), "smoltcp has no setting `sack`; known: cc, buffer"),

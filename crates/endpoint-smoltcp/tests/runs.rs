@@ -114,5 +114,5 @@ fn a_deadline_lies_ahead_once_all_has_been_sent() {
     let due = end.deadline();
     assert_eq!(due, Time::from_nanos(1_000_001_000));
     end.input(due, Datagram { ecn: Ecn::NotEct, bytes: &[0x45; 8] });
-    assert!(end.event().is_none(), "a truncated packet is no news");
+    assert!(end.event().is_none(), "a truncated packet changes nothing");
 }
