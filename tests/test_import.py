@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from sojourn import cli
 from sojourn.errors import InputError
-from sojourn.importing import Assumptions, Measurement, imported, read
+from sojourn.importing import Assumptions, Measurement, StepCurve, imported, read
+from sojourn.importing.part import part
 from sojourn.running.runs import load
 
 
@@ -192,6 +193,54 @@ def test_iperf3_leaves_out_what_iperf3_leaves_out(tmp_path: Path) -> None:
 def test_an_iperf3_run_that_failed_is_not_read(tmp_path: Path) -> None:
     text = refused(tmp_path, json.dumps({"start": {}, "error": "Connection refused"}))
     assert "iperf3 failed: Connection refused" in text
+
+
+def test_an_iperf3_run_that_was_interrupted_is_read_up_to_there(tmp_path: Path) -> None:
+    cut = {**IPERF3, "error": "interrupt - the client has terminated"}
+    measured = taken(tmp_path, json.dumps(cut))
+    assert measured.down and measured.down.values == (4e6, 8e6)
+    assert any("the client has terminated" in text for text in measured.unknown)
+
+
+def test_udp_without_a_datagram_has_no_share_of_losses(tmp_path: Path) -> None:
+    row = {"sum": {"start": 0.0, "end": 1.0, "bits_per_second": 9e6}}
+    rows = [row, {"sum": {**row["sum"], "start": 1.0, "end": 2.0}}]
+    start = {"test_start": {"protocol": "UDP"}}
+    report = {"start": start, "intervals": rows, "end": {"sum": {"lost_percent": float("nan")}}}
+    assert taken(tmp_path, json.dumps(report)).loss is None
+
+
+def test_a_sum_of_nothing_does_not_hide_the_streams_of_flent(tmp_path: Path) -> None:
+    series = {**FLENT["results"], "TCP download sum": [None] * 4}
+    measured = taken(tmp_path, json.dumps({**FLENT, "results": series}))
+    assert measured.down and measured.down.values == (10e6, 10e6)
+
+
+def test_epoch_names_a_column_of_times(tmp_path: Path) -> None:
+    measured = taken(tmp_path, "epoch_ms,dl_kbps\n1700000000000,100\n1700000001000,300\n")
+    assert measured.down and measured.down.times_s == (0.0, 1.0)
+
+
+def test_a_part_of_a_file_begins_at_zero_with_the_value_that_held(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"{time},{rate},{rtt}\n" for time, rate, rtt in [
+        (0, 1, 10), (10, 2, 20), (20, 3, 30), (30, 4, 40),
+    ])  # fmt: skip
+    file = written(tmp_path, "time_s,rate_mbps,rtt_ms\n" + rows)
+    whole = read(file)
+    found = part(whole, 15.0, 30.0, "file")
+    assert found.down == StepCurve((0.0, 5.0), (2e6, 3e6), 15.0)
+    assert (found.base_rtt_s, whole.base_rtt_s) == (0.02, 0.01)
+    trace = part(Measurement("trace", opportunities_ms=[0, 5, 5, 20]), 0.005, None, "file")
+    assert trace.opportunities_ms == [0, 0, 15]
+    for begin, end, word in (("50s", None, "ends at 40 s"), ("9s", "5s", "is not after"),
+                             ("9", None, "is not a time")):  # fmt: skip
+        more = ["--to", end] if end else []
+        assert cli.main(["import", str(file), "--from", begin, *more]) == 2
+        assert word in capsys.readouterr().err
+    assert cli.main(["import", str(file), "--from", "15s", "--to", "30s"]) == 0
+    assert 'duration = "15s"' in capsys.readouterr().out
 
 
 def test_irtt_counts_lost_trips_and_keeps_the_least_round_trip(tmp_path: Path) -> None:
@@ -398,7 +447,9 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("{}", "no known format"),
         ('{"round_trips": [{}]}', "file"),
         ('{"round_trips": 5}', "misses a value"),
-        ('{"round_trips": []}', "all 0 packets"),
+        ('{"round_trips": []}', "has no round trips"),
+        (json.dumps({"round_trips": [trip(1, 5), trip(2, -5)]}), "round trip 2: a negative"),
+        ("[ ID] Interval       Transfer     Bandwidth\n", "iperf's text for people"),
         ('{"intervals": [], "end": {}}', "no intervals"),
         ("time_s,loss\n0,1\n1,2\n", "--unit loss=%"),
         ("time_s,loss_percent\n0,1\n1,200\n", "line 3: a loss of 2 is not a share"),

@@ -55,6 +55,8 @@ Examples:
     help="TCP of a capture: transfers that are simulated again (the default), or its packets "
     "replayed open-loop.",
 )
+@click.option("--from", "begin", metavar="TIME", help="Leave out what is before this time: 10s.")
+@click.option("--to", "end", metavar="TIME", help="Leave out what is after this time: 70s.")
 @options.json_option
 def import_file(
     file: Path,
@@ -64,6 +66,8 @@ def import_file(
     units: tuple[str, ...],
     delay: Literal["recorded", "least"] | None,
     kind: Literal["transfers", "packets"] | None,
+    begin: str | None,
+    end: str | None,
     as_json: bool,
 ) -> int:
     """Make a scenario of a measurement file, such as one of iperf3, irtt, ping or Flent.
@@ -74,10 +78,16 @@ def import_file(
     printed to stderr and written at the head of the scenario.
     """
     from sojourn.importing import Assumptions, imported, read
+    from sojourn.importing.part import part
+    from sojourn.importing.units import seconds
     from sojourn.importing.writing import write
     from sojourn.reading import shown
 
     measured = read(file, dict(_unit(text) for text in units), kind)
+    if begin or end:
+        measured = part(
+            measured, seconds(begin or "0s"), seconds(end) if end else None, shown(file.name)
+        )
     stem = file.name.split(".")[0] or "measurement"
     result = imported(measured, stem, shown(file.name), Assumptions(rate, rtt, delay), stem)
     if as_json and output is None:

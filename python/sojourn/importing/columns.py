@@ -24,7 +24,7 @@ _WAYS = {
     "rtt": re.compile(r"rtt|ping|latency|round"),
     "delay": re.compile(r"delay|owd"),
     "loss": re.compile(r"loss|lost|plr"),
-    "time": re.compile(r"time|timestamp|t|seconds?|since|date|elapsed"),
+    "time": re.compile(r"time|timestamp|t|ts|seconds?|since|date|elapsed|epoch"),
 }
 
 

@@ -71,7 +71,9 @@ def _rates(
     times: list[float], series: dict[str, list[Any]], way: str, name: str
 ) -> StepCurve | None:
     """The sum of all transfers of one direction, in bit/s."""
-    if total := series.get(f"TCP {way} sum") or series.get(f"TCP {way}::sum"):
+    totals = [series.get(f"TCP {way}{mark}sum") or [] for mark in (" ", "::")]
+    total = next((values for values in totals if any(v is not None for v in values)), None)
+    if total is not None:
         streams = [total]
     else:
         streams = [values for label, values in series.items() if _STREAM[way].match(label)]

@@ -5,6 +5,7 @@ Source: iperf3 3.12 and 3.17; with --reverse the intervals are those of the rece
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 from sojourn.errors import InputError
@@ -40,14 +41,17 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     Raises:
         InputError: iperf3 failed, or its output has no intervals.
     """
-    if report.get("error"):
-        raise InputError(f"{name}: iperf3 failed: {report['error']}")
-    intervals = _counted(report)
+    intervals, error = _counted(report), report.get("error")
+    is_interrupted = str(error).startswith("interrupt") and len(intervals) > 1
+    if error and not is_interrupted:
+        raise InputError(f"{name}: iperf3 failed: {error}")
     if not intervals:
         raise InputError(f"{name}: has no intervals; run iperf3 with --json and an --interval")
     test = report.get("start", {}).get("test_start", {})
     protocol = test.get("protocol", "TCP")
     result = Measurement(f"iperf3 report ({protocol})", streams=test.get("num_streams"))
+    if is_interrupted:
+        result.unknown.append(f"the rest of the test ({error})")
     forward = _rates(intervals, "sum", name)
     is_received = bool(test.get("reverse"))
     if is_received:
@@ -106,7 +110,7 @@ def _transport(
     """Congestion control, round-trip time and losses from the end of a report."""
     if protocol == "UDP":
         lost = end.get("sum", {}).get("lost_percent")
-        if lost is not None:
+        if lost is not None and not isnan(lost):
             result.loss = lost / 100
             result.read.append(f"{lost:.3g} % of the datagrams were lost")
         return

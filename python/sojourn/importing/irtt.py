@@ -21,6 +21,8 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     if version != 1:
         raise InputError(f"{name}: is irtt's JSON format {version}; format 1 can be read")
     trips = report["round_trips"]
+    if not trips:
+        raise InputError(f"{name}: this irtt report has no round trips")
     sent = [_sent_s(trip) for trip in trips]
     answered = [trip.get("lost", "false") == "false" and "delay" in trip for trip in trips]
     points = [
@@ -28,6 +30,8 @@ def read(report: dict[str, Any], name: str) -> Measurement:
         for time_s, trip, is_answered in zip(sent, trips, answered, strict=True)
         if is_answered
     ]
+    if wrong := next((place for _, rtt_s, place in points if rtt_s < 0), None):
+        raise InputError(f"{name}, {wrong}: a negative round-trip time; a clock was set back")
     if not points:
         raise InputError(f"{name}: all {len(trips)} packets of this irtt report were lost")
     result = Measurement("irtt report", loss=1 - len(points) / len(trips))

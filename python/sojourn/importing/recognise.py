@@ -46,8 +46,8 @@ def read(
     if not text.strip():
         raise InputError(f"{name}: is empty")
     lines = text.splitlines()
-    if any(_IPERF3_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
-        raise InputError(f"{name}: is iperf3's text for people; run iperf3 with --json instead")
+    if any(_IPERF_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
+        raise InputError(f"{name}: is iperf's text for people; run iperf3 with --json instead")
     # `ping -D` begins its lines with a bracket, as JSON may.
     if ping.is_ping(lines):
         return ping.read(lines, name)
@@ -56,7 +56,7 @@ def read(
     return columns.read(lines, name, units or {})
 
 
-_IPERF3_TEXT = re.compile(r"\[ *ID\] Interval +Transfer")
+_IPERF_TEXT = re.compile(r"\[ *ID\] Interval +Transfer")
 _LONGEST_HEAD = 40
 
 
