@@ -181,6 +181,10 @@ def test_an_error_in_the_law_names_file_line_hook_and_times_and_ends_the_run(min
 
 WRONG = [
     ("    def on_dequeue", "    def on_deqeue", "did you mean `on_dequeue`?"),
+    ("    def on_dequeue", "    on_enqueue = 5\n\n    def on_dequeue",
+     "Dropper.on_enqueue: is not a function; write a method"),
+    ("    def on_dequeue", "    on_rate = property(lambda law: law.most)\n\n    def on_dequeue",
+     "Dropper.on_rate: is not a function; write a method"),
     ("    def on_dequeue", "    def judge", "has neither on_enqueue nor on_dequeue"),
     ('"8ms"', '"8"', "a time needs a unit"),
     ('"8ms"', '"0ms"', "must be positive"),
