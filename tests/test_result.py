@@ -44,7 +44,7 @@ def test_every_table_is_arrow_with_the_columns_of_the_contract(result):
                      "stderr"],
         "program_flows": ["flow", "class", "protocol", "server", "server_port", "client",
                           "client_port", "first_ns", "last_ns", "to_client_bytes",
-                          "to_server_bytes"],
+                          "to_server_bytes", "cc"],
         "summary": ["scope", "name", "metric", "value", "unit"],
         "histograms": ["scope", "name", "metric", "lower_ns", "upper_ns", "count"],
         "drop_delays": ["queue", "stage", "cause", "lower_ns", "upper_ns", "count"],

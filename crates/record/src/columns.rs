@@ -47,6 +47,10 @@ pub(crate) fn strings<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(values))
 }
 
+pub(crate) fn some_strings<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    Arc::new(StringArray::from_iter(values))
+}
+
 /// One word of a fixed list per row, or null.
 pub(crate) fn words(keys: impl Iterator<Item = Option<i8>>, words: &[&str]) -> ArrayRef {
     let keys = Int8Array::from_iter(keys);

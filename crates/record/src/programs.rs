@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::columns::{Column, names, some_i32s, some_u64s, strings, u32s, u64s};
+use crate::columns::{Column, names, some_i32s, some_strings, some_u64s, strings, u32s, u64s};
 use crate::rows::Run;
 
 pub(crate) fn programs(run: &Run, range: Range<usize>) -> Vec<Column> {
@@ -33,5 +33,6 @@ pub(crate) fn program_flows(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("last_ns", some_u64s(rows.iter().map(|r| r.times.map(|t| t.1.as_nanos()))), true),
         ("to_client_bytes", u64s(rows.iter().map(|r| r.delivered[0])), false),
         ("to_server_bytes", u64s(rows.iter().map(|r| r.delivered[1])), false),
+        ("cc", some_strings(rows.iter().map(|r| r.cc.as_deref())), true),
     ]
 }

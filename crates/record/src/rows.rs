@@ -246,6 +246,8 @@ pub struct ProgramFlowRow {
     pub times: Option<(Time, Time)>,
     /// Bytes delivered to the client, then to the server.
     pub delivered: [u64; 2],
+    /// The congestion control of the end that sends more, where flows are sampled.
+    pub cc: Option<String>,
 }
 
 /// What a number is about.

@@ -182,7 +182,7 @@ pub struct CommandReport {
 }
 
 /// A flow of the user's programs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProgramFlow {
     /// The protocol's number.
     pub protocol: u8,
@@ -194,6 +194,9 @@ pub struct ProgramFlow {
     pub times_ns: Option<(u64, u64)>,
     /// Bytes delivered to the client, then to the server.
     pub delivered: [u64; 2],
+    /// The congestion control of the end that sends more, if its sockets were sampled.
+    #[serde(default)]
+    pub cc: Option<String>,
 }
 
 /// The counters of the kernel's discipline at the bottleneck.

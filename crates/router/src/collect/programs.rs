@@ -110,6 +110,10 @@ fn renumbered(result: &RunResult, numbers: &[u32]) -> RunResult {
     };
     arrange(&mut result.at_warmup);
     arrange(&mut result.counts);
+    for sample in &mut result.samples {
+        sample.flow = numbers[sample.flow as usize];
+    }
+    result.samples.sort_by_key(|sample| (sample.at_ns, sample.flow));
     for bin in &mut result.bins {
         let mut arranged = vec![0; numbers.len()];
         bin.iter().zip(numbers).for_each(|(&bytes, &to)| arranged[to as usize] = bytes);
@@ -181,6 +185,7 @@ impl Arranged {
                 client,
                 times: flow.times_ns.map(|(a, b)| (Time::from_nanos(a), Time::from_nanos(b))),
                 delivered: flow.delivered,
+                cc: flow.cc.clone(),
             });
         }
         run.program_flows.sort_by_key(|row| row.flow);
@@ -275,11 +280,12 @@ mod tests {
     use super::*;
     use crate::planning::tests_of_programs::{BOTH, line, wish};
     use crate::planning::{Kernel, plan_with_programs};
+    use crate::run_files::{FlowSample, TcpTotals};
 
     fn flow(client: [u8; 4], port: u16, bytes: u64) -> ProgramFlow {
         let (server, client) = (([10, 1, 1, 10], 80), (client, port));
         let times_ns = Some((2_000_000_000, 3_000_000_000));
-        ProgramFlow { protocol: 6, server, client, times_ns, delivered: [bytes, 0] }
+        ProgramFlow { protocol: 6, server, client, times_ns, delivered: [bytes, 0], cc: None }
     }
 
     /// A run of 4 s with these reports of the server's and the client's command.
@@ -295,6 +301,10 @@ mod tests {
             .map(|delivered_bytes| ProgramCounts { delivered_bytes, ..Default::default() })
             .to_vec();
         result.bins = vec![vec![1], vec![1, 7]];
+        let tcp = TcpTotals::default();
+        result.samples = [1, 2]
+            .map(|flow| FlowSample { flow, at_ns: 5, delivered_bytes: u64::from(flow), tcp })
+            .to_vec();
         let done = CommandReport { exit_code: Some(0), end_ns: Some(1), ..Default::default() };
         let commands = vec![commands[0], commands[1], done];
         let report = ProgramsReport { ended_ns, commands, flows, has_more_flows: false };
@@ -317,6 +327,9 @@ mod tests {
         let delivered: Vec<u64> = run.result.counts.iter().map(|c| c.delivered_bytes).collect();
         assert_eq!(delivered, [1, 8, 7, 9]);
         assert_eq!(run.result.bins, [[1, 0, 0, 0], [1, 0, 7, 0]], "one came after the first bin");
+        let samples: Vec<_> =
+            run.result.samples.iter().map(|sample| (sample.flow, sample.delivered_bytes)).collect();
+        assert_eq!(samples, [(1, 2), (2, 1)]);
         assert_eq!(run.scenario.duration, Span::from_secs(4));
     }
 

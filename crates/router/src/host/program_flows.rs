@@ -5,9 +5,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use sojourn_aqm::Time;
+
 use crate::header::Header;
+use crate::linux::sock_diag::DiagSocket;
 use crate::plan::{HostSide, Plan, flow_of, side_of};
-use crate::run_files::ProgramFlow;
+use crate::run_files::{FlowSample, ProgramFlow, TcpTotals};
 
 /// Maps packets to flows.
 #[derive(Clone)]
@@ -17,6 +20,8 @@ pub(super) struct FlowIds {
     programs: Option<Rc<RefCell<ProgramFlows>>>,
 }
 
+/// The number of TCP among the protocols of IP.
+const TCP: u8 = 6;
 /// The most flows of programs; later ones get no number, and the run reports that.
 const MOST_FLOWS: usize = 100_000;
 
@@ -92,13 +97,51 @@ impl FlowIds {
         programs.map_or(Vec::new(), |programs| programs.flows.iter().map(of_flow).collect())
     }
 
+    /// The samples of connections from the states of both ends' sockets; the end that has sent more
+    /// stands for the flow, the server at a tie.
+    pub(super) fn samples(
+        &self,
+        now: Time,
+        sockets: Vec<(HostSide, DiagSocket)>,
+    ) -> Vec<FlowSample> {
+        let Some(programs) = &self.programs else { return Vec::new() };
+        let mut programs = programs.borrow_mut();
+        let mut senders: BTreeMap<usize, ((u64, bool), DiagSocket)> = BTreeMap::new();
+        for (side, socket) in sockets {
+            let (server, client) = match side {
+                HostSide::Server => (socket.local, socket.remote),
+                HostSide::Client => (socket.remote, socket.local),
+            };
+            let Some(&index) = programs.of_tuple.get(&(TCP, server, client)) else { continue };
+            let rank = (socket.info.bytes_sent, side == HostSide::Server);
+            if senders.get(&index).is_none_or(|(other, _)| rank > *other) {
+                senders.insert(index, (rank, socket));
+            }
+        }
+        let sample = |(index, ((_, is_server), socket)): (usize, ((u64, bool), DiagSocket))| {
+            let flow = &mut programs.flows[index];
+            let way = usize::from(!is_server);
+            let mut tcp = TcpTotals::default();
+            tcp.add(&socket.info);
+            flow.row.cc = Some(socket.cc);
+            let delivered_bytes = flow.directions[way].delivered;
+            FlowSample {
+                flow: (self.own + index) as u32,
+                at_ns: now.as_nanos(),
+                delivered_bytes,
+                tcp,
+            }
+        };
+        senders.into_iter().map(sample).collect()
+    }
+
     /// All flows of programs, and whether there were more.
     pub(super) fn report(&self) -> (Vec<ProgramFlow>, bool) {
         let Some(programs) = &self.programs else { return (Vec::new(), false) };
         let programs = programs.borrow();
         let row = |flow: &ObservedFlow| {
             let delivered = [0, 1].map(|way| flow.directions[way].delivered);
-            ProgramFlow { delivered, ..flow.row }
+            ProgramFlow { delivered, ..flow.row.clone() }
         };
         (programs.flows.iter().map(row).collect(), programs.has_more)
     }
@@ -126,8 +169,9 @@ impl ProgramFlows {
             self.has_more = true;
             return None;
         }
-        let (protocol, times_ns) = (header.protocol, None);
-        let row = ProgramFlow { protocol, server, client, times_ns, delivered: [0; 2] };
+        let protocol = header.protocol;
+        let (times_ns, delivered, cc) = (None, [0; 2], None);
+        let row = ProgramFlow { protocol, server, client, times_ns, delivered, cc };
         self.of_tuple.insert(tuple, self.flows.len());
         self.flows.push(ObservedFlow { row, directions: Default::default() });
         Some((self.flows.len() - 1, is_forward))
@@ -198,6 +242,7 @@ mod tests {
     use sojourn_aqm::Ecn;
 
     use super::*;
+    use crate::linux::sys::{INFO_BYTES, TcpInfo};
 
     const SERVER: [u8; 4] = [10, 1, 2, 10];
     const CLIENT: [u8; 4] = [10, 2, 2, 11];
@@ -254,6 +299,33 @@ mod tests {
         let (rows, has_more) = ids.report();
         assert_eq!((rows[0].delivered, rows[0].times_ns), ([1000, 0], Some((5, 9))));
         assert!(!has_more);
+    }
+
+    #[test]
+    fn the_end_that_has_sent_more_stands_for_a_sampled_connection() {
+        let ids = ids();
+        ids.observe(1, &packet(CLIENT, SERVER, [4000, 80], 0, 0));
+        let socket = |side, bytes_sent, cwnd| {
+            let (server, client) = ((SERVER, 80), (CLIENT, 4000));
+            let (local, remote) = match side {
+                HostSide::Server => (server, client),
+                HostSide::Client => (client, server),
+            };
+            let info = TcpInfo { bytes_sent, cwnd, mss: 1000, ..TcpInfo::read(&[0; INFO_BYTES]) };
+            (side, DiagSocket { local, remote, info, cc: format!("cc-{cwnd}") })
+        };
+        let cwnd = |sockets| {
+            let samples = ids.samples(Time::from_nanos(9), sockets);
+            assert_eq!((samples.len(), samples[0].flow, samples[0].at_ns), (1, 3, 9));
+            samples[0].tcp.cwnd_bytes
+        };
+        let (server, client) = (HostSide::Server, HostSide::Client);
+        assert_eq!(cwnd(vec![socket(client, 7, 2), socket(server, 7, 4)]), 4000);
+        assert_eq!(cwnd(vec![socket(server, 7, 4), socket(client, 8, 2)]), 2000);
+        assert_eq!(ids.report().0[0].cc.as_deref(), Some("cc-2"));
+        let mut other = socket(server, 7, 4);
+        other.1.local = (SERVER, 81);
+        assert_eq!(ids.samples(Time::ZERO, vec![other]), [], "no packet of it was seen");
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl<'a> RunLoop<'a> {
             self.captures.iter_mut().try_for_each(|capture| capture.drain(&self.clock))?;
         }
         if self.schedule.sample.take(now) {
-            self.sample(now);
+            self.sample(now)?;
         }
         while self.schedule.bin.take(now) {
             let delivered = self.counts().into_iter().map(|counts| counts.delivered_bytes);
@@ -175,13 +175,17 @@ impl<'a> RunLoop<'a> {
         }
     }
 
-    fn sample(&mut self, now: Time) {
+    fn sample(&mut self, now: Time) -> io::Result<()> {
         if self.plan.sample_flows {
             self.result.sample(now, &self.programs);
+            if let Some(user) = &mut self.user {
+                self.result.samples.extend(user.samples(now)?);
+            }
         }
         if let (true, Some(router)) = (self.plan.sample_law, &self.router) {
             self.result.law_samples.push(router.law_state());
         }
+        Ok(())
     }
 
     fn counts(&self) -> Vec<ProgramCounts> {

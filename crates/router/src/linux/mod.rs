@@ -4,6 +4,7 @@
 pub(crate) mod hosts;
 pub(crate) mod netlink;
 pub(crate) mod netns;
+pub(crate) mod sock_diag;
 pub(crate) mod sys;
 pub(crate) mod tun;
 

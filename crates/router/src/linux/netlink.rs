@@ -125,7 +125,8 @@ mod tests {
     use std::os::fd::AsFd;
 
     use super::*;
-    use crate::linux::sys::{INFO_BYTES, TcpInfo, tcp_info};
+    use crate::linux::sock_diag::{DiagSocket, tcp_sockets};
+    use crate::linux::sys::tcp_info;
 
     #[test]
     fn attributes_are_read_as_they_were_written() {
@@ -156,28 +157,19 @@ mod tests {
     /// Linux 6.1 tcp.c, tcp_get_info.
     #[test]
     fn sock_diag_and_tcp_info_report_the_same() {
-        const INET_DIAG_INFO: u16 = 2;
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut receiver, _) = listener.accept().unwrap();
         sender.write_all(&[0; 5000]).unwrap();
         receiver.read_exact(&mut [0; 5000]).unwrap();
         let mut diag = Netlink::open(SockProtocol::NetlinkSockDiag).unwrap();
-        // struct inet_diag_req_v2: family, protocol, bit masks of extensions and states, any
-        // socket.
-        let mut request = [0u8; 56];
-        request[..4].copy_from_slice(&[2, 6, 1 << (INET_DIAG_INFO - 1), 0]);
-        request[4..8].copy_from_slice(&u32::MAX.to_ne_bytes());
-        const SOCK_DIAG_BY_FAMILY: u16 = 20;
-        let every = Request::new(SOCK_DIAG_BY_FAMILY, libc::NLM_F_DUMP, &request);
-        let port = sender.local_addr().unwrap().port().to_be_bytes();
-        // struct inet_diag_msg: four bytes, the socket identity with the local port first, five
-        // words.
-        let answers = diag.ask(every).unwrap();
-        let ours = answers.iter().find(|answer| answer[4..6] == port).expect("it is listed");
-        let info = find(&ours[72..], INET_DIAG_INFO).unwrap();
-        let reported = TcpInfo::read(info[..INFO_BYTES].try_into().unwrap());
-        assert_eq!(reported, tcp_info(sender.as_fd()).unwrap());
+        let ends = [sender.local_addr().unwrap(), listener.local_addr().unwrap()];
+        let [local, remote] = ends.map(|end| ([127, 0, 0, 1], end.port()));
+        let sockets = tcp_sockets(&mut diag).unwrap();
+        let ours = sockets.iter().find(|socket| (socket.local, socket.remote) == (local, remote));
+        let DiagSocket { info: reported, cc, .. } = ours.expect("it is listed");
+        assert!(cc.chars().all(char::is_alphanumeric) && !cc.is_empty(), "{cc}");
+        assert_eq!(*reported, tcp_info(sender.as_fd()).unwrap());
         assert_eq!(reported.bytes_sent, 5000);
     }
 }

@@ -216,17 +216,25 @@ impl Connection {
         totals.retransmitted_bytes += retransmitted;
         let limits = totals.limits.get_or_insert_default();
         add_each(&mut limits.times_us, self.past_limits_us);
-        let Some(info) = self.info() else { return };
+        if let Some(info) = self.info() {
+            totals.add(&info);
+        }
+    }
+}
+
+impl TcpTotals {
+    /// Adds the state of a connection's sender.
+    pub(crate) fn add(&mut self, info: &TcpInfo) {
         let segments = |count: u32| u64::from(count) * u64::from(info.mss);
-        totals.sent_bytes += info.bytes_sent;
-        totals.retransmitted_bytes += info.bytes_retrans;
+        self.sent_bytes += info.bytes_sent;
+        self.retransmitted_bytes += info.bytes_retrans;
         // Linux 6.1 include/net/tcp.h, tcp_packets_in_flight.
         let inflight = (info.unacked + info.retrans).saturating_sub(info.sacked + info.lost);
-        totals.inflight_bytes += segments(inflight);
-        totals.cwnd_bytes += segments(info.cwnd);
-        totals.ce_bytes += segments(info.delivered_ce);
-        (totals.srtt_us, totals.ssthresh, totals.state) =
-            (info.rtt_us, info.ssthresh, info.ca_state);
+        self.inflight_bytes += segments(inflight);
+        self.cwnd_bytes += segments(info.cwnd);
+        self.ce_bytes += segments(info.delivered_ce);
+        (self.srtt_us, self.ssthresh, self.state) = (info.rtt_us, info.ssthresh, info.ca_state);
+        let limits = self.limits.get_or_insert_default();
         (limits.pacing_rate, limits.min_rtt_us) = (info.pacing_rate, info.min_rtt_us);
         add_each(&mut limits.times_us, info.limits_us);
     }

@@ -35,7 +35,7 @@ pub(super) struct HomePlace {
 
 /// A host.
 pub(super) struct HostPlace {
-    netns: File,
+    pub(super) netns: File,
     mounts: File,
     name: File,
     /// Its folder in the mounts of the first process.

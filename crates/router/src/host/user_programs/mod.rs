@@ -2,6 +2,7 @@
 
 mod host_place;
 mod limits;
+mod tcp_states;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -21,8 +22,9 @@ use super::program_flows::FlowIds;
 use crate::linux::hosts::Hosts;
 use crate::linux::{Failure, sys};
 use crate::plan::{HostSide, Plan, ProgramsPlan};
-use crate::run_files::{CommandReport, OUTPUTS, ProgramsReport};
+use crate::run_files::{CommandReport, FlowSample, OUTPUTS, ProgramsReport};
 use host_place::{HomePlace, HostPlace};
+use tcp_states::TcpStates;
 
 /// The epoll token of ended children; the tokens of sockets are smaller.
 pub(super) const CHILD_TOKEN: u64 = u64::MAX - 1;
@@ -53,6 +55,8 @@ pub(super) struct UserPrograms<'a> {
     running: Vec<Option<Pid>>,
     reports: Vec<CommandReport>,
     ids: FlowIds,
+    /// If flows are sampled.
+    tcp_states: Option<TcpStates>,
 }
 
 impl<'a> UserPrograms<'a> {
@@ -74,7 +78,8 @@ impl<'a> UserPrograms<'a> {
             HostPlace::open(programs, index, hosts, &home)
                 .map_err(|e| format!("host {}: {e}", programs.hosts[index].name))
         };
-        let places = (0..programs.hosts.len()).map(place).collect::<Result<_, _>>()?;
+        let places: Vec<_> = (0..programs.hosts.len()).map(place).collect::<Result<_, _>>()?;
+        let tcp_states = plan.sample_flows.then(|| TcpStates::open(programs, &places, hosts));
         let commands = programs.wish.commands.len();
         Ok(Some(UserPrograms {
             plan: programs,
@@ -84,6 +89,7 @@ impl<'a> UserPrograms<'a> {
             running: vec![None; commands],
             reports: vec![CommandReport::default(); commands],
             ids: ids.clone(),
+            tcp_states: tcp_states.transpose().map_err(failure)?,
         }))
     }
 
@@ -170,6 +176,12 @@ impl<'a> UserPrograms<'a> {
             (report.end_ns, report.exit_code, report.signal) =
                 (Some(now.as_nanos()), exit_code, signal);
         }
+    }
+
+    /// The state of their connections, if flows are sampled.
+    pub(super) fn samples(&mut self, now: Time) -> io::Result<Vec<FlowSample>> {
+        let Some(states) = &mut self.tcp_states else { return Ok(Vec::new()) };
+        Ok(self.ids.samples(now, states.read()?))
     }
 
     /// Whether all commands behind the link have ended; without such commands, those in
