@@ -203,6 +203,14 @@ def test_a_library_that_ends_the_process_is_named_with_end_time_and_function(fol
     assert f" s: output: {why}" in message and message.endswith("which ends the run")
 
 
+@pytest.mark.long
+def test_a_call_that_never_returns_ends_the_process_with_one_sentence(folder):
+    compiled(folder, (BEFORE, f"{BEFORE}\n    while (now_ns > 500000000) ;"))
+    message = refusal("own=libmine.so")
+    assert message.startswith("libmine.so: client at 0.500")
+    assert " s: output: it has not returned for 30 s, which ends the run" in message
+
+
 def test_an_end_of_the_process_elsewhere_is_not_blamed_on_the_library(folder):
     compiled(folder)
     program = (

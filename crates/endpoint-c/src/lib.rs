@@ -17,6 +17,8 @@ pub mod host;
 mod signals;
 #[cfg(feature = "host")]
 mod table;
+#[cfg(feature = "host")]
+mod watchdog;
 
 /// The contract in Rust, re-exported for [`export_stack!`].
 pub use sojourn_endpoint as endpoint;

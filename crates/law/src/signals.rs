@@ -1,5 +1,5 @@
-//! Signals of a library that ends the process, such as `abort()` in C: one sentence says which
-//! library, at which end, when and in which function. Nothing can be saved, as the library's memory
+//! Signals of a library that ends the process, such as `abort()` in C, and of the watchdog: one
+//! sentence says which library, at which end, when and in which function. Nothing can be saved, as the library's memory
 //! may be damaged.
 
 use std::cell::Cell;
@@ -8,6 +8,8 @@ use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
 use sojourn_endpoint::Peer;
+
+use crate::watchdog;
 
 /// A call of a library.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +31,7 @@ thread_local! {
 /// Calls the library.
 pub(crate) fn within<T>(call: LibraryCall, work: impl FnOnce() -> T) -> T {
     CALL.set(Some(call));
-    let result = work();
+    let result = watchdog::within(work);
     CALL.set(None);
     result
 }
@@ -71,7 +73,11 @@ extern "C" fn on_signal(signal: libc::c_int) {
     let place = SIGNALS.iter().position(|(known, _)| *known == signal);
     match (CALL.get(), place) {
         (Some(call), Some(place)) => {
-            let (text, length) = sentence(call, SIGNALS[place].1);
+            let why = match watchdog::has_found_this_thread() {
+                true => "it has not returned for 30 s",
+                false => SIGNALS[place].1,
+            };
+            let (text, length) = sentence(call, why);
             // SAFETY: both may be called in a handler (POSIX.1-2017 §2.4.3).
             unsafe {
                 libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), length);

@@ -1,0 +1,107 @@
+//! Ends the process where a library's call does not return. Nothing else can: the call holds its
+//! thread, and a thread cannot be stopped from outside.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
+
+/// How often the watchdog looks.
+const LOOK: Duration = Duration::from_secs(1);
+/// Looks at one call after which it has not returned. Looks are counted rather than time, so a
+/// machine that slept is not taken for a library that hangs. A call takes microseconds.
+const MOST_LOOKS: u32 = 30;
+
+/// A thread that calls libraries.
+struct Caller {
+    thread: libc::pthread_t,
+    /// Odd during a call.
+    calls: AtomicU64,
+    is_stuck: AtomicBool,
+}
+
+thread_local! {
+    static CALLER: Arc<Caller> = watched();
+}
+
+/// All threads that have called a library.
+static CALLERS: Mutex<Vec<(Weak<Caller>, Seen)>> = Mutex::new(Vec::new());
+static WATCHDOG: OnceLock<()> = OnceLock::new();
+
+/// Registers this thread; starts the watchdog with the first.
+fn watched() -> Arc<Caller> {
+    // SAFETY: it has no preconditions.
+    let thread = unsafe { libc::pthread_self() };
+    let caller =
+        Arc::new(Caller { thread, calls: AtomicU64::new(0), is_stuck: AtomicBool::new(false) });
+    let mut callers = CALLERS.lock().expect("nobody panics while holding it");
+    callers.push((Arc::downgrade(&caller), Seen::default()));
+    WATCHDOG.get_or_init(|| {
+        std::thread::spawn(watch);
+    });
+    caller
+}
+
+/// Calls a library, watched.
+pub(crate) fn within<T>(work: impl FnOnce() -> T) -> T {
+    CALLER.with(|caller| {
+        caller.calls.fetch_add(1, Ordering::Relaxed);
+        let result = work();
+        caller.calls.fetch_add(1, Ordering::Relaxed);
+        result
+    })
+}
+
+/// Whether the watchdog has found this thread's call; for a signal's handler.
+pub(crate) fn has_found_this_thread() -> bool {
+    CALLER.with(|caller| caller.is_stuck.load(Ordering::Relaxed))
+}
+
+/// What the watchdog knows of a thread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    calls: u64,
+    looks: u32,
+}
+
+impl Seen {
+    /// Whether one call has lasted for too many looks.
+    fn look(&mut self, calls: u64) -> bool {
+        let is_the_same_call = calls == self.calls && calls % 2 == 1;
+        self.looks = if is_the_same_call { self.looks + 1 } else { 0 };
+        self.calls = calls;
+        self.looks >= MOST_LOOKS
+    }
+}
+
+fn watch() {
+    loop {
+        std::thread::sleep(LOOK);
+        let mut callers = CALLERS.lock().expect("nobody panics while holding it");
+        callers.retain_mut(|(caller, seen)| {
+            let Some(caller) = caller.upgrade() else { return false };
+            if seen.look(caller.calls.load(Ordering::Relaxed)) {
+                caller.is_stuck.store(true, Ordering::Relaxed);
+                // SAFETY: the thread is in a call, so it exists. Its handler says which call it is,
+                // and ends the process.
+                unsafe { libc::pthread_kill(caller.thread, libc::SIGABRT) };
+            }
+            true
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_call_that_is_the_same_at_many_looks_is_stuck() {
+        let mut seen = Seen::default();
+        let looks = |seen: &mut Seen, calls| (0..MOST_LOOKS).map(|_| seen.look(calls)).last();
+        assert_eq!(looks(&mut seen, 4), Some(false), "between two calls");
+        assert!(!seen.look(5));
+        assert_eq!((1..MOST_LOOKS).map(|_| seen.look(5)).last(), Some(false));
+        assert!(seen.look(5));
+        assert!(!seen.look(7), "another call");
+    }
+}
