@@ -198,6 +198,17 @@ def test_the_commands_that_show_a_failure_name_its_kernel(tmp_path, monkeypatch)
     assert engines.endswith("--engine sim,linux --kernel fixed")
 
 
+def test_a_transport_library_is_tested_and_named_in_the_commands_that_show_a_failure(run):
+    quic = HOME.replace("app = {", 'transport = "quic"\napp = {')
+    failed = run(f"{BAD}max_seeds = 2\nconfidence = 0.5\n", "--endpoint", "quic=quinn", head=quic)
+    assert failed.returncode == 1, failed.stderr
+    assert f"sojourn run {NAME} --endpoint quic=quinn --seed " in failed.stdout
+    assert f"{NAME} --aqm pie:limit=200p,taildrop --endpoint quic=quinn" in failed.stdout
+    assert "no library is given for `quic`" in run(GOOD, head=quic).stderr
+    done = run(GOOD, "--endpoint", "tcp=smoltcp", head=quic)
+    assert done.returncode == 2 and "tcp=smoltcp: no flows have this transport" in done.stderr
+
+
 def test_bisection_skips_what_is_not_decided_and_stops_at_bad_input(run):
     codes = [
         run(text, "--bisect", *options).returncode

@@ -7,13 +7,14 @@ A scenario says ``transport = "quic"`` and names no code. The library comes from
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sojourn import _core
 from sojourn.errors import InputError
 
-__all__ = ["library_file", "parse_endpoints", "with_endpoints"]
+__all__ = ["library_file", "parse_endpoints", "transports", "with_endpoints"]
 
 
 def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None) -> _core.Scenario:
@@ -45,6 +46,12 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
     for name, found in opened.items():
         library.check_unchanged(files[name] or Path(), found)
     return made
+
+
+def transports(scenario: _core.Scenario) -> list[str]:
+    """What a scenario calls the transports of its flows, other than the simulator's TCP."""
+    flows = json.loads(scenario.document_json()).get("flows", [])
+    return [*dict.fromkeys(flow["transport"] for flow in flows if flow.get("transport"))]
 
 
 def library_file(text: str) -> Path | None:

@@ -12,6 +12,7 @@ import click
 
 from sojourn import files
 from sojourn.cli import console, once, options
+from sojourn.endpoint import parse_endpoints
 from sojourn.engines import registry
 from sojourn.errors import InputError, ScenarioError, Unavailable
 
@@ -53,6 +54,7 @@ Exit codes: 0 passed, 1 failed, 2 bad input, 3 undecided, 4 a run was invalid.
     help="Run all of them there, in place of the engine that they name.",
 )  # fmt: skip
 @options.engine_options
+@options.endpoint_option
 @options.store_option
 @click.option(
     "--junit", type=options.FilePath(dir_okay=False, path_type=Path), metavar="FILE",
@@ -97,6 +99,7 @@ def _test(
     update_baseline: bool,
     jobs: int | None,
     engine: str | None,
+    endpoints: tuple[str, ...],
     fresh: bool,
     junit: Path | None,
     as_tap: bool,
@@ -107,7 +110,7 @@ def _test(
     from sojourn.testing.session import Session
 
     began = time.monotonic()
-    expected = _expected(sources, engine, engine_options)
+    expected = _expected(sources, engine, parse_endpoints(endpoints) or {}, engine_options)
     expected = _selected(expected, pattern, last_failed)
     session = Session(jobs, options.store(fresh), console.meter)
     if update_baseline:
@@ -126,16 +129,20 @@ def _test(
 
 
 def _expected(
-    sources: Sequence[str], engine: str | None, engine_options: dict[str, Any]
-) -> list[Expected]:
+    sources: Sequence[str], engine: str | None, endpoints: dict[str, str],
+    engine_options: dict[str, Any],
+) -> list[Expected]:  # fmt: skip
     from sojourn.testing import expectations
 
     given = {name: value for name, value in engine_options.items() if value is not None}
     found = [
         each
         for file in expectations.files(sources)
-        for each in expectations.read(file, engine=engine, options=given)
+        for each in expectations.read(file, engine=engine, options=given, endpoints=endpoints)
     ]
+    used = {name for each in found for name in each.variant.endpoints}
+    for name in endpoints.keys() - used:
+        raise InputError(f"--endpoint {name}={endpoints[name]}: no flows have this transport")
     # Refuses options of an engine on which no expectation runs.
     registry.select([*dict.fromkeys(each.variant.engine.name for each in found)], given)
     return found

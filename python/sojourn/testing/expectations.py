@@ -15,6 +15,7 @@ from sojourn.describing.library import find, load
 from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import required
 from sojourn.describing.queues import choose_link
+from sojourn.endpoint import transports, with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.protocol import OptionValues
 from sojourn.engines.registry import EngineSelection
@@ -37,6 +38,7 @@ class TestedScenario:
         link: the link whose AQM the case names; None without one.
         aqm: that AQM, as written; empty for the scenario's own.
         sets: dotted keys and values that override the file.
+        endpoints: the transport libraries of its flows.
     """
 
     scenario: _core.Scenario
@@ -44,6 +46,7 @@ class TestedScenario:
     link: str | None = None
     aqm: str = ""
     sets: Mapping[str, object] = field(default_factory=dict)
+    endpoints: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -138,7 +141,7 @@ def files(sources: Sequence[str | Path]) -> list[Path]:
 
 def read(
     source: str | Path, *, engine: str | None = None, options: OptionValues | None = None,
-    needed: bool = True,
+    needed: bool = True, endpoints: Mapping[str, str] | None = None,
 ) -> list[Expected]:  # fmt: skip
     """The expectations of a scenario file.
 
@@ -147,19 +150,24 @@ def read(
         engine: replaces the engines of all expectations.
         options: options of engines.
         needed: whether a file without expectations is refused.
+        endpoints: transport libraries, as for `sojourn.run`; those without a flow are ignored.
 
     Raises:
         InputError: it has none, or a case or a number of seeds is invalid.
         ScenarioError: the file is not a legal scenario.
     """
     scenario = load(source)
+    used = transports(scenario)
+    chosen = {name: text for name, text in (endpoints or {}).items() if name in used}
     written = json.loads(scenario.document_json()).get("expect", [])
     if not written and needed:
         raise InputError(f"{source}: has no [[expect]]; write one with metric and below")
     found = [
         each
         for index, expectation in enumerate(written)
-        for each in _Reader(str(source), scenario, index, expectation, engine, options).all()
+        for each in _Reader(
+            str(source), scenario, index, expectation, engine, options, chosen
+        ).all()
     ]
     names = [each.name for each in found]
     for each in found:
@@ -173,8 +181,9 @@ class _Reader:
 
     def __init__(
         self, file: str, scenario: _core.Scenario, index: int, written: dict[str, Any],
-        engine: str | None, options: OptionValues | None,
+        engine: str | None, options: OptionValues | None, endpoints: Mapping[str, str],
     ) -> None:  # fmt: skip
+        self._endpoints = endpoints
         self._file, self._scenario, self._written = file, scenario, written
         self._index = index
         self._line = scenario.line_of(f"expect[{index}]") or 0
@@ -221,11 +230,12 @@ class _Reader:
             name = self._engine or table.get("engine", registry.NAMES[0])
             engine = registry.select_one(name, self._fitting(name))
             scenario = load(self._file, sets) if sets else self._scenario
+            scenario = with_endpoints(scenario, self._endpoints or None)
             link = choose_link(scenario, None) if aqm else None
             changed = scenario.with_queue(link, aqm) if link else scenario
         except (InputError, _core.ScenarioError) as error:
             raise self._refuse(key, str(error)) from None
-        return TestedScenario(changed, engine, link, aqm, sets)
+        return TestedScenario(changed, engine, link, aqm, sets, self._endpoints)
 
     def _fitting(self, name: str) -> dict[str, Any]:
         """This engine's options; `sojourn test` has checked that some engine has each."""
@@ -242,7 +252,7 @@ class _Reader:
         scenario = variant.scenario.with_queue(link, against)
         if scenario.queue(link) == variant.scenario.queue(link):
             raise self._refuse("against", f"{against} is compared with itself; name another AQM")
-        return TestedScenario(scenario, variant.engine, link, against, variant.sets)
+        return replace(variant, scenario=scenario, link=link, aqm=against)
 
     def _rule(self, key: str) -> Until:
         try:

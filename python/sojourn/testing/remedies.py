@@ -30,6 +30,14 @@ def commands(decision: Decision) -> list[str]:
             _line("run", expected.file, *aqm, "--engine", engine, *on, *seed, *sets),
             _line("compare", expected.file, "--aqm", own, "--engine", engines, *on, *sets),
         ]
+    if variant.endpoints:
+        libraries = [f"{name}={text}" for name, text in variant.endpoints.items()]
+        with_them = [part for library in libraries for part in ("--endpoint", library)]
+        aqm = ["--aqm", variant.aqm] if variant.aqm else []
+        return [
+            _line("run", expected.file, *aqm, *with_them, *seed, *sets),
+            _line("compare", expected.file, "--aqm", f"{own},{other}", *with_them, *sets),
+        ]
     # `live` has no --set.
     shown = (
         _line("run", expected.file, *(("--aqm", variant.aqm) if variant.aqm else ()), *seed, *sets)
