@@ -3,7 +3,9 @@
 //!
 //! Sources: draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01 (version
 //! 0.3). These know QUIC, not TCP: every transmission of a segment gets a packet number of its own,
-//! and an acknowledgement lists those that it newly covers.
+//! and an acknowledgement lists those that it newly covers. A retransmission declares the earlier
+//! transmissions lost, unless it is a tail loss probe (RFC 8985 §7), which declares nothing: the
+//! first retransmission of the highest segment, before anything sent later was acknowledged.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,8 +17,10 @@ use sojourn_aqm::Time;
 use sojourn_record::Run;
 use sojourn_record::rows::FlowRow;
 use sojourn_scenario::Resolved;
+use sojourn_scenario::resolved::FlowGroup;
 use sojourn_sim::capture::{Point, Sighting};
 use sojourn_sim::packet::{Packet, PacketKind};
+use sojourn_sim::tcp::profile::profile;
 
 use crate::conversations::{Conversation, Conversations};
 
@@ -90,10 +94,22 @@ struct Log {
 #[derive(Default)]
 struct Trace {
     events: Vec<Value>,
-    /// By segment, the number of its last transmission, until that is acknowledged.
-    outstanding: BTreeMap<u32, u64>,
+    /// Segments not yet acknowledged.
+    outstanding: BTreeMap<u32, Segment>,
+    /// The highest segment sent.
+    highest: Option<u32>,
+    /// The last transmission of those acknowledged.
+    newest_acked: Option<u64>,
+    sends_probes: bool,
     sent: u64,
     received: u64,
+}
+
+/// The transmissions of a segment that were neither acknowledged nor lost.
+#[derive(Default)]
+struct Segment {
+    numbers: Vec<u64>,
+    is_repeated: bool,
 }
 
 fn logs(
@@ -102,9 +118,13 @@ fn logs(
     sightings: &[Sighting],
     conversations: &Conversations,
 ) -> BTreeMap<u32, Log> {
+    let sends_probes = |group: &FlowGroup| {
+        let tcp = group.app.tcp()?;
+        Some(profile(&tcp.profile).is_ok_and(|profile| profile.tail_probes))
+    };
     let groups = plan.flows.iter();
-    let is_tcp: Vec<bool> = groups
-        .flat_map(|group| std::iter::repeat_n(group.app.tcp().is_some(), group.count as usize))
+    let senders: Vec<Option<bool>> = groups
+        .flat_map(|group| std::iter::repeat_n(sends_probes(group), group.count as usize))
         .collect();
     let mut logs: BTreeMap<u32, Log> = BTreeMap::new();
     let mut samples = run.flow_samples.iter().peekable();
@@ -115,12 +135,14 @@ fn logs(
             }
         }
         let packet = &sighting.packet;
-        if !is_tcp[packet.flow as usize] || packet.kind == PacketKind::Request {
+        let Some(sends_probes) = senders[packet.flow as usize] else { continue };
+        if packet.kind == PacketKind::Request {
             continue;
         }
         match (sighting.point, packet.is_reverse()) {
             (Point::Sent, false) => {
                 let trace = logs.entry(packet.flow).or_default().trace(packet);
+                trace.sends_probes = sends_probes;
                 trace.on_sent(sighting.t, packet, conversations.get(packet));
             }
             (Point::Received, true) => {
@@ -170,12 +192,10 @@ impl Trace {
     fn on_sent(&mut self, t: Time, packet: &Packet, conversation: &Conversation) {
         let number = self.sent;
         self.sent += 1;
+        let mut is_probe = false;
         let frames = match packet.kind {
             PacketKind::Data => {
-                if let Some(lost) = self.outstanding.insert(packet.seq, number) {
-                    let header = json!({ "packet_type": "1RTT", "packet_number": lost });
-                    self.note(t, "recovery:packet_lost", json!({ "header": header }));
-                }
+                is_probe = self.transmit(t, packet.seq, number);
                 let offset = conversation.start(packet.seq).wrapping_sub(1);
                 let length = packet.ip_bytes.saturating_sub(conversation.header_bytes);
                 json!([{
@@ -188,8 +208,32 @@ impl Trace {
             PacketKind::WindowProbe => json!([{ "frame_type": "ping" }]),
             _ => json!([]),
         };
-        let data = packet_data(packet, number, frames);
+        let mut data = packet_data(packet, number, frames);
+        if is_probe {
+            data["trigger"] = json!("pto_probe");
+        }
         self.note(t, "transport:packet_sent", data);
+    }
+
+    /// Notes a transmission of a segment. Returns whether it is a tail loss probe; if not, the
+    /// earlier ones are lost.
+    fn transmit(&mut self, t: Time, seq: u32, number: u64) -> bool {
+        let segment = self.outstanding.entry(seq).or_default();
+        let is_again = !segment.numbers.is_empty();
+        let is_probe = is_again
+            && self.sends_probes
+            && !segment.is_repeated
+            && self.highest == Some(seq)
+            && self.newest_acked < segment.numbers.last().copied();
+        segment.is_repeated |= is_again;
+        let lost = if is_probe { Vec::new() } else { std::mem::take(&mut segment.numbers) };
+        segment.numbers.push(number);
+        self.highest = self.highest.max(Some(seq));
+        for lost in lost {
+            let header = json!({ "packet_type": "1RTT", "packet_number": lost });
+            self.note(t, "recovery:packet_lost", json!({ "header": header }));
+        }
+        is_probe
     }
 
     fn on_received(&mut self, t: Time, packet: &Packet) {
@@ -199,13 +243,15 @@ impl Trace {
             PacketKind::Ack => {
                 let mut acked = Vec::new();
                 let rest = self.outstanding.split_off(&packet.seq);
-                acked.extend(std::mem::replace(&mut self.outstanding, rest).into_values());
+                let below = std::mem::replace(&mut self.outstanding, rest).into_values();
+                acked.extend(below.flat_map(|segment| segment.numbers));
                 for block in packet.sack.iter().filter(|block| !block.is_empty()) {
                     let range = self.outstanding.range(block.start..block.end);
                     let found: Vec<u32> = range.map(|(&segment, _)| segment).collect();
                     let numbers = found.iter().filter_map(|seq| self.outstanding.remove(seq));
-                    acked.extend(numbers);
+                    acked.extend(numbers.flat_map(|segment| segment.numbers));
                 }
+                self.newest_acked = self.newest_acked.max(acked.iter().max().copied());
                 json!([{ "frame_type": "ack", "acked_ranges": ranges(acked) }])
             }
             _ => json!([]),
@@ -246,5 +292,32 @@ mod tests {
     fn numbers_in_a_row_are_one_range() {
         assert_eq!(ranges(vec![7, 3, 1, 2, 8]), [[1, 3], [7, 8]]);
         assert!(ranges(Vec::new()).is_empty());
+    }
+
+    /// Three segments; the last is sent again as a probe, then again by the timeout, which declares
+    /// both lost.
+    #[test]
+    fn a_tail_loss_probe_declares_nothing_lost() {
+        let mut trace = Trace { sends_probes: true, ..Trace::default() };
+        let found: Vec<bool> = (0..)
+            .zip([1, 2, 3, 3, 3])
+            .map(|(number, seq)| trace.transmit(Time::ZERO, seq, number))
+            .collect();
+        assert_eq!(found, [false, false, false, true, false]);
+        let lost = |event: &Value| event["data"]["header"]["packet_number"].as_u64();
+        assert_eq!(trace.events.iter().filter_map(lost).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[test]
+    fn a_retransmission_after_something_sent_later_was_acknowledged_is_no_probe() {
+        let mut trace = Trace { sends_probes: true, ..Trace::default() };
+        for (number, seq) in [1, 2, 1].into_iter().enumerate() {
+            trace.transmit(Time::ZERO, seq, number as u64);
+        }
+        trace.newest_acked = Some(2);
+        assert!(!trace.transmit(Time::ZERO, 2, 3), "RACK found it lost");
+        let mut old = Trace::default();
+        old.transmit(Time::ZERO, 1, 0);
+        assert!(!old.transmit(Time::ZERO, 1, 1), "a stack without probes");
     }
 }
