@@ -265,6 +265,20 @@ def test_packets_without_a_time_are_counted_and_passed_over(tmp_path: Path) -> N
     assert "1 without a time" in refused(tmp_path, pcapng([untimed]))
 
 
+def test_packets_of_several_interfaces_are_named(tmp_path: Path) -> None:
+    packet = segment(0, 1, 0x10, 1000)
+    second = (1, struct.pack("<HHI", 101, 0, 0))
+    seen = [
+        (6, struct.pack("<IIIII", number, 0, 9 * n + number, len(packet), 1040) + packet)
+        for n in range(5)
+        for number in (0, 1)
+    ]
+    found = taken(tmp_path, pcapng([second, *seen]))
+    assert any("passed several of the 2 interfaces" in text for text in found.unknown)
+    once = taken(tmp_path, pcapng([second, *seen[::2]]))
+    assert not any("interfaces" in text for text in once.unknown)
+
+
 def test_without_a_handshake_the_server_has_the_port_of_a_service(tmp_path: Path) -> None:
     packets = [(1000 * n, segment(0, 1 + 1000 * n, 0x10, 1000, back=True), 1040) for n in range(20)]
     found = taken(tmp_path, pcap(packets)).details

@@ -197,6 +197,12 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
         )
     elif cut:
         result.unknown.append(f"the end of the file: {cut}")
+    if report["interfaces"] > 1:
+        result.unknown.append(
+            f"whether a packet passed several of the {report['interfaces']} interfaces: all are "
+            "read as one, and such a packet counts at each (tshark -Y frame.interface_id==0 "
+            "keeps one)"
+        )
     result.unknown += [f"packets that could not be read: {text}" for text in report["unread"]]
     if report["fragments"]:
         result.unknown.append(

@@ -56,6 +56,8 @@ pub(super) struct Interface {
 /// A packet, within its block.
 pub(super) struct Packet {
     pub(super) t_ns: u64,
+    /// The number of its interface within the section.
+    pub(super) interface: usize,
     pub(super) link: u16,
     pub(super) original_bytes: u32,
     pub(super) data: Range<usize>,
@@ -185,6 +187,7 @@ fn packet(
     let start = HEAD_BYTES + 20;
     Ok(Packet {
         t_ns,
+        interface: number,
         link: interface.link,
         original_bytes: original.max(captured),
         data: start..start + captured as usize,

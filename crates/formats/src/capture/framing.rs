@@ -17,6 +17,8 @@ const LINK_TYPE_BITS: u32 = 0xffff;
 /// A packet, within the bytes that are held.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Frame {
+    /// The number of its interface.
+    pub(super) interface: usize,
     /// Since 1970.
     pub(super) t_ns: u64,
     /// LINKTYPE value (draft-ietf-opsawg-pcaplinktype).
@@ -163,7 +165,8 @@ impl Framer {
         }
         self.done = data.end;
         let t_ns = u64::from(seconds) * 1_000_000_000 + fraction_ns;
-        Ok(Some(Frame { t_ns, link, original_bytes: original.max(captured), data }))
+        let original_bytes = original.max(captured);
+        Ok(Some(Frame { t_ns, interface: 0, link, original_bytes, data }))
     }
 
     /// A block of a pcapng file.
@@ -176,6 +179,7 @@ impl Framer {
         let start = self.done;
         self.done += length;
         Ok(found.map(|packet| Frame {
+            interface: packet.interface,
             t_ns: packet.t_ns,
             link: packet.link,
             original_bytes: packet.original_bytes,

@@ -9,7 +9,7 @@ mod packet;
 mod replays;
 mod report;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::arrivals::Arrivals;
 use self::flows::{Flows, MOST_FLOWS};
@@ -40,6 +40,8 @@ pub struct CaptureReader {
     arrivals: [Arrivals; 2],
     replays: Replays,
     unread: BTreeMap<Unread, u64>,
+    /// The interfaces of the packets read, by number.
+    interfaces: BTreeSet<usize>,
     frames: u64,
     packets: u64,
     fragments: u64,
@@ -63,6 +65,7 @@ impl CaptureReader {
             arrivals: [Arrivals::new(), Arrivals::new()],
             replays: Replays::default(),
             unread: BTreeMap::new(),
+            interfaces: BTreeSet::new(),
             frames: 0,
             packets: 0,
             fragments: 0,
@@ -117,7 +120,10 @@ impl CaptureReader {
             self.frames += 1;
             let data = self.framer.bytes(&frame);
             match packet::read(frame.link, data, frame.original_bytes) {
-                Ok(packet) => self.on_packet(frame.t_ns, &packet),
+                Ok(packet) => {
+                    self.interfaces.insert(frame.interface);
+                    self.on_packet(frame.t_ns, &packet);
+                }
                 Err(why) => *self.unread.entry(why).or_insert(0) += 1,
             }
             if self.stop.is_some() {

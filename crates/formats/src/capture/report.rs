@@ -17,6 +17,7 @@ impl CaptureReader {
             "packets": self.packets,
             "begin_ns": self.begin_ns,
             "length_ns": self.latest_ns - self.begin_ns,
+            "interfaces": self.interfaces.len(),
             "unread": self.unread(),
             "fragments": self.fragments,
             "backwards": self.backwards,
