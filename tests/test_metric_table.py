@@ -67,6 +67,18 @@ rtt = "40ms"
 app = { kind = "bulk", bytes = "20kB" }
 
 [[flows]]
+name = "tv"
+path = ["bottleneck"]
+rtt = "40ms"
+app = { kind = "chunks", every = "500ms", rates = ["50kbit", "100kbit"], buffer = "2s" }
+
+[[flows]]
+name = "meeting"
+path = ["bottleneck"]
+rtt = "40ms"
+app = { kind = "video", frames = ["500B"], interval = "40ms" }
+
+[[flows]]
 name = "slow"
 path = ["bottleneck"]
 rtt = "40ms"

@@ -2217,15 +2217,21 @@ class Chunks(_Part):
     """A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder.
 
     Attributes:
-        every: Playing time of a chunk, which is also the time between requests if the path keeps
-            up, such as ``4s``.
+        every: Playing time of a chunk, such as ``4s``.
         rates: The rates of the ladder, increasing, such as ``["500kbit", "1mbit", "3mbit"]``.
+        buffer: Playing time that the player buffers at most, such as ``60s``: it fetches ahead
+            while a chunk fits. Without it, requests are ``every`` apart, as in live video.
+        adaptation: How the player picks rates: the highest of at most 0.8 times the throughput of
+            the previous chunk (``throughput``), or by the level of its ``buffer`` (``buffer``;
+            BBA-0 of Huang et al. 2014, its 240 s scaled). Default: ``"throughput"``.
     """
 
     _kind: ClassVar[str | None] = "chunks"
 
     every: str
     rates: Sequence[str]
+    buffer: str | None = None
+    adaptation: Literal["throughput"] | Literal["buffer"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

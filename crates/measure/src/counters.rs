@@ -5,9 +5,9 @@ use sojourn_link::TokenReserve;
 use sojourn_record::Histogram;
 use sojourn_scenario::wlan_timing::OfdmRate;
 
-use crate::Digest;
 use crate::delay_over_time::DelayOverTime;
 use crate::transmissions::{Carried, PacketInService, Transmissions};
+use crate::{Digest, FrameCounts};
 
 /// Counts since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -255,6 +255,10 @@ pub struct ClassStats {
     pub unfinished: Option<Histogram>,
     /// Handshakes of transport libraries that began after the warm-up.
     pub handshake: Histogram,
+    /// Delays of frames of video from sending to showing them.
+    pub frame_delay: Histogram,
+    /// What the receivers of video in datagrams showed.
+    pub frames: FrameCounts,
 }
 
 /// The results of a flow after the warm-up.

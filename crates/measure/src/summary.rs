@@ -12,7 +12,9 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::completion::{self, Quantile};
 use crate::metrics::{self, Metric, Statistic, Written};
-use crate::{ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel};
+use crate::{
+    ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel, playback,
+};
 
 /// Variables of every queue, in addition to those of its discipline, in the order of the samples.
 pub const BUILTIN_VARS: [Var; 7] = [
@@ -79,14 +81,19 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
     for group in &plan.flows {
         groups.entry(group.class.as_str()).or_insert_with(Vec::new).push(group);
     }
+    let playback = playback::of_classes(plan, &probe.transfers, &counts);
     for (class, name) in class_names.iter().enumerate() {
         let stats = &mut probe.classes[class];
         let counts = of_class.get(name.as_str()).map_or(&[][..], Vec::as_slice);
         summarise_class(&mut summary, name, &groups[name.as_str()], counts, stats);
+        if let Some(playback) = playback.get(name.as_str()) {
+            playback.summarise(&mut |metric, value| summary.push(metric.row(name, value)));
+        }
         push_histogram(&mut histograms, Scope::Class, name, "owd", &mut stats.one_way);
         push_histogram(&mut histograms, Scope::Class, name, "rtt", &mut stats.rtt);
         push_histogram(&mut histograms, Scope::Class, name, "pair_rtt", &mut stats.pair_rtt);
         push_histogram(&mut histograms, Scope::Class, name, "completion", &mut stats.completion);
+        push_histogram(&mut histograms, Scope::Class, name, "frame_delay", &mut stats.frame_delay);
         if let Some(unfinished) = &mut stats.unfinished {
             push_histogram(&mut histograms, Scope::Class, name, "unfinished", unfinished);
         }
@@ -321,6 +328,8 @@ fn summarise_class(
     push_delays(&mut row, &stats.handshake, &metrics::HANDSHAKE);
     push_delays(&mut row, &stats.one_way, &metrics::OWD);
     push_delays(&mut row, &stats.rtt, &metrics::RTT);
+    push_delays(&mut row, &stats.frame_delay, &metrics::FRAME_DELAY);
+    stats.frames.summarise(&mut row);
     let echoes = groups.iter().all(|group| matches!(group.app, App::Echo { .. }));
     if let Some(mean_ns) = stats.rtt.mean_ns().filter(|_| echoes) {
         row(&metrics::ROUND_TRIPS_PER_MINUTE, MINUTE_NS / mean_ns);

@@ -205,7 +205,10 @@ fn applications_have_every_key_with_its_unit() {
         }),
         json!({ "kind": "transfers", "file": "x.csv", "lines": 2 }),
         json!({ "kind": "echo", "interval": "200ms", "packet": "84B", "ecn": true }),
-        json!({ "kind": "chunks", "every": "4s", "rates": ["1mbit", "2mbit"] }),
+        json!({
+            "kind": "chunks", "every": "4s", "rates": ["1mbit", "2mbit"], "buffer": null,
+            "adaptation": "throughput",
+        }),
         json!({
             "kind": "cbr", "rate": "1mbit", "packet": "200B", "ecn": true, "arrivals": "poisson",
             "voice": null,
@@ -264,7 +267,7 @@ fn applications_reach_another_process_unchanged_as_numbers() {
     let number =
         |index: usize| -> Value { serde_json::to_value(&resolved.flows[index].app).unwrap() };
     assert_eq!(number(1)["Files"]["think"], json!(2_000_000_000u64));
-    assert_eq!(number(6)["Chunks"]["rates"], json!([1_000_000, 2_000_000]));
+    assert_eq!(number(6)["Chunks"]["chunks"]["rates"], json!([1_000_000, 2_000_000]));
     assert_eq!(number(10)["Bursts"]["at"], json!([1_000_000_000, 2_000_000_000]));
     assert_eq!(
         number(12)["Replay"]["recording"]["amounts"],

@@ -593,6 +593,11 @@ fn applications_are_checked() {
     app_refused("kind = \"chunks\", every = \"4s\", rates = []", "rates", "the list is empty");
     let falling = "kind = \"chunks\", every = \"4s\", rates = [\"2mbit\", \"1mbit\"]";
     app_refused(falling, "rates[1]", "rates increase");
+    let player =
+        |more: &str| format!("kind = \"chunks\", every = \"4s\", rates = [\"2mbit\"], {more}");
+    app_refused(&player("buffer = \"7s\""), "buffer", "holds less than two chunks of 4s");
+    app_refused(&player("adaptation = \"buffer\""), "buffer", "write for example 60s");
+    app_refused(&player("adaptation = \"bufer\""), "adaptation", "did you mean `buffer`?");
     app_refused("kind = \"web\", parallel = 0", "parallel", "write 1 to 32");
     let frames = |sizes: &str| format!("kind = \"video\", interval = \"40ms\", frames = {sizes}");
     app_refused(&frames("[]"), "frames", "the list is empty");

@@ -6,8 +6,8 @@ use sojourn_aqm::{Ecn, Rate, Span, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Arrivals, Capacity, Datagrams, DelayChanges, FlowGroup, Loss, Recording, Sizes, Tcp,
-    Transfers, Web,
+    Adaptation, App, Arrivals, Capacity, Chunks, Datagrams, DelayChanges, FlowGroup, Loss,
+    Recording, Schedule, Sizes, Tcp, Transfers, Web,
 };
 
 use crate::common::*;
@@ -195,7 +195,9 @@ fn a_recording_is_replayed_with_its_times_and_sizes() {
 #[test]
 fn a_video_player_climbs_to_the_highest_rate_that_the_path_carries() {
     let rates = vec![mbit(1), mbit(2), mbit(20)];
-    let app = App::Chunks { tcp: tcp("cubic"), every: Span::from_secs(4), rates };
+    let (every, buffer, adaptation) = (Span::from_secs(4), None, Adaptation::Throughput);
+    let chunks = Chunks { every, rates, buffer, adaptation };
+    let app = App::Chunks { tcp: tcp("cubic"), chunks };
     let run = run(&scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("tv", 1, app)]));
     let sizes: Vec<u64> = run.transfers.iter().map(|row| row.bytes).collect();
     // The lowest first; 20 Mbit/s never fit into 10.
@@ -203,6 +205,61 @@ fn a_video_player_climbs_to_the_highest_rate_that_the_path_carries() {
     assert!(sizes[3..].iter().all(|&bytes| bytes == 1_000_000), "{sizes:?}");
     let starts: Vec<u64> = run.transfers.iter().map(|row| row.start.as_nanos()).collect();
     assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == 4_000_000_000), "{starts:?}");
+}
+
+/// 10 Mbit/s, and nothing in between.
+fn outage(from_ms: u64, to_ms: u64) -> Capacity {
+    let rates = [(0, Some(mbit(10))), (from_ms, None), (to_ms, Some(mbit(10)))];
+    let steps = rates.map(|(at_ms, rate)| (Time::ZERO + ms(at_ms), rate));
+    Capacity::Schedule(Schedule::new(steps.to_vec()))
+}
+
+/// A player of chunks of 2 s that buffers 8 s, on a link of 10 Mbit/s that is down from 10 to 30 s.
+/// It has at most 8 s to play at 10 s, and at least the 6 s of a buffer without room for one more.
+#[test]
+fn a_player_stalls_once_in_an_outage_longer_than_its_buffer() {
+    let (every, buffer) = (Span::from_secs(2), Some(Span::from_secs(8)));
+    let chunks = Chunks { every, rates: vec![mbit(1)], buffer, adaptation: Adaptation::Buffer };
+    let player = group("tv", 1, App::Chunks { tcp: tcp("cubic"), chunks });
+    let mut down = link("b", "taildrop", 125_000);
+    down.capacity = outage(10_000, 30_000);
+    let run = run(&scenario(60, vec![down], vec![player]));
+    let found = |name| metric(&run, Scope::Class, "tv", name);
+    assert_eq!(["stalls", "rate_switches", "video_rate"].map(found), [1.0, 0.0, 1e6]);
+    let first = run.transfers[0].completion.as_secs();
+    assert_eq!(["startup_mean", "startup_max"].map(found), [first; 2]);
+    // Retransmission timers may double until 15 s after the outage.
+    let stalled = found("stall_time");
+    assert!((12.0..14.0 + 15.0).contains(&stalled), "{stalled}");
+    assert!((found("stalled_share") - stalled / (60.0 - first)).abs() < 1e-12);
+}
+
+/// A frame is two packets of 1500 B. The second has left its sender after 0.24 ms, finds the first
+/// in service until 2.32 ms, is sent by 3.52 ms, and arrives 49 ms later.
+#[test]
+fn a_frame_is_shown_when_its_last_packet_has_arrived() {
+    let (frames, interval) = (Sizes::List(vec![3_000]), ms(40));
+    let app = App::Video { packet_bytes: 1_500, ecn: Ecn::NotEct, frames, interval };
+    let run = run(&scenario(2, vec![link("b", "taildrop", 125_000)], vec![group("call", 1, app)]));
+    let found = |name| metric(&run, Scope::Class, "call", name);
+    assert!((found("frame_delay_mean") - 0.052_52).abs() < 1e-9, "{}", found("frame_delay_mean"));
+    assert_eq!(["frames_skipped", "freezes", "frozen_share"].map(found), [0.0; 3]);
+}
+
+/// On a link that is down from 0.5 to 1.5 s: one freeze.
+#[test]
+fn a_call_freezes_once_in_an_outage() {
+    let (frames, interval) = (Sizes::List(vec![3_000]), ms(40));
+    let app = App::Video { packet_bytes: 1_500, ecn: Ecn::NotEct, frames, interval };
+    let mut down = link("b", "taildrop", 125_000);
+    down.capacity = outage(500, 1_500);
+    let run = run(&scenario(3, vec![down], vec![group("call", 1, app)]));
+    let found = |name| metric(&run, Scope::Class, "call", name);
+    assert_eq!(found("freezes"), 1.0);
+    // From the frame sent at 480 ms to that sent at 520 ms, whose first packet leaves at 1.5 s.
+    let (shown, next) = (0.480 + 0.052_52, 1.5 + 0.002_4 + 0.049);
+    let share = (next - shown) / (3.0 - 0.052_52);
+    assert!((found("frozen_share") - share).abs() < 1e-9, "{} {share}", found("frozen_share"));
 }
 
 /// Pages of one size: the main object and four others of one segment each, over two connections.

@@ -9,12 +9,14 @@
 
 mod custom_app;
 mod datagrams;
+mod player;
 mod tcp_profiles;
 mod transfers;
 mod web_user;
 
 pub use custom_app::{AppFactory, ConfiguredApp, CustomApp, CustomApps};
 pub use datagrams::{DatagramSource, UDP_HEADER_BYTES};
+pub use player::Player;
 pub use tcp_profiles::{TCP_PROFILES, TcpProfile, tcp_profile};
 pub use transfers::{FinishedTransfer, TransferPlan};
 pub use web_user::{Fetch, WebUser};

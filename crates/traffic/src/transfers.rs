@@ -1,10 +1,10 @@
 //! Transfers over TCP: bulk data, users who fetch one file after the other, video in chunks.
 
-use sojourn_aqm::{Rate, Rng, Span, Time};
+use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Sizes, Transfers};
 
-use crate::CustomApp;
+use crate::{CustomApp, Player};
 
 /// What a user transfers.
 #[derive(Debug)]
@@ -24,14 +24,7 @@ pub enum TransferPlan {
         sizes: Sizes,
     },
     /// Chunks of video.
-    Chunks {
-        /// Playing time of a chunk.
-        every: Span,
-        /// The ladder of rates, increasing.
-        rates: Vec<Rate>,
-        /// Index of the current rate in the ladder.
-        rung: usize,
-    },
+    Chunks(Player),
     /// Objects requested by others, such as the objects of a page.
     OnDemand,
     /// As specified by a custom application.
@@ -50,9 +43,7 @@ impl TransferPlan {
             App::Transfers { plan: Transfers::Drawn { sizes, .. }, .. } => {
                 TransferPlan::One { sizes: sizes.clone() }
             }
-            App::Chunks { every, rates, .. } => {
-                TransferPlan::Chunks { every: *every, rates: rates.clone(), rung: 0 }
-            }
+            App::Chunks { chunks, .. } => TransferPlan::Chunks(Player::new(chunks.clone())),
             _ => return None,
         })
     }
@@ -64,9 +55,7 @@ impl TransferPlan {
             TransferPlan::Files { sizes, .. } | TransferPlan::One { sizes } => {
                 Some(draw::size(rng, sizes))
             }
-            TransferPlan::Chunks { every, rates, rung } => {
-                Some(rates[*rung].bytes_in(*every).max(1))
-            }
+            TransferPlan::Chunks(player) => Some(player.next_bytes()),
             TransferPlan::OnDemand => unreachable!("objects are requested by others"),
             TransferPlan::Custom(app) => app.next_bytes(now, rng),
         }
@@ -82,21 +71,10 @@ impl TransferPlan {
             TransferPlan::Files { think, .. } => {
                 now + Span::from_secs_f64(rng.exponential(think.as_secs()))
             }
-            TransferPlan::Chunks { every, rates, rung } => {
-                let seconds = now.since(finished.start).as_secs();
-                let affordable = SAFETY_MARGIN * finished.bytes as f64 * 8.0 / seconds;
-                let fit =
-                    rates.iter().take_while(|rate| rate.as_bps() as f64 <= affordable).count();
-                *rung = fit.saturating_sub(1);
-                now.max(finished.start + *every)
-            }
+            TransferPlan::Chunks(player) => player.next_start(finished, now),
         }
     }
 }
-
-/// A player requests at most this fraction of the last chunk's throughput (our choice, a margin for
-/// variations).
-const SAFETY_MARGIN: f64 = 0.8;
 
 /// A finished transfer.
 #[derive(Clone, Copy, Debug)]
@@ -115,35 +93,8 @@ mod tests {
         Rng::stream(1, "transfers", 0)
     }
 
-    /// A player of chunks of 2 s at 1, 2 or 4 Mbit/s.
-    fn player() -> TransferPlan {
-        let rates = [1, 2, 4].map(|mbit| Rate::from_bps(mbit * 1_000_000)).to_vec();
-        TransferPlan::Chunks { every: Span::from_secs(2), rates, rung: 0 }
-    }
-
     fn secs(seconds: u64) -> Time {
         Time::ZERO + Span::from_secs(seconds)
-    }
-
-    #[test]
-    fn a_player_begins_at_the_lowest_rate_and_requests_what_the_last_chunk_could_afford() {
-        let mut plan = player();
-        let bytes = plan.next_bytes(Time::ZERO, &mut rng()).expect("a chunk is limited");
-        assert_eq!(bytes, 250_000);
-        // 250 kB in 1 s are 2 Mbit/s, of which 0.8 are enough for 1 Mbit/s only.
-        let chunk = FinishedTransfer { start: Time::ZERO, bytes };
-        assert_eq!(plan.next_start(&chunk, secs(1), &mut rng()), secs(2));
-        assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(250_000));
-        // 250 kB in 0.5 s are 4 Mbit/s, of which 0.8 are enough for 2 Mbit/s.
-        let half = Time::ZERO + Span::from_millis(500);
-        assert_eq!(plan.next_start(&chunk, half, &mut rng()), secs(2));
-        assert_eq!(plan.next_bytes(Time::ZERO, &mut rng()), Some(500_000));
-    }
-
-    #[test]
-    fn a_player_that_is_late_requests_at_once() {
-        let chunk = FinishedTransfer { start: Time::ZERO, bytes: 250_000 };
-        assert_eq!(player().next_start(&chunk, secs(3), &mut rng()), secs(3));
     }
 
     #[test]

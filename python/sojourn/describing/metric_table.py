@@ -763,6 +763,249 @@ ROWS: tuple[MetricRow, ...] = (
     ),
     MetricRow(
         scope="class",
+        name="startup_mean",
+        kind="time",
+        unit="s",
+        label="start-up mean",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "From a video player's first request to the first chunk (`kind = \"chunks\"`), of the "
+            "players that started after the warm-up; a player without a chunk counts as long as it "
+            "has waited."
+        ),
+        relative=0.05,
+        least=0.001,
+        tables=("compare",),
+        is_long=True,
+    ),
+    MetricRow(
+        scope="class",
+        name="startup_max",
+        kind="time",
+        unit="s",
+        label="start-up max",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "From a video player's first request to the first chunk (`kind = \"chunks\"`), of the "
+            "players that started after the warm-up; a player without a chunk counts as long as it "
+            "has waited."
+        ),
+        relative=0.05,
+        least=0.001,
+        is_long=True,
+    ),
+    MetricRow(
+        scope="class",
+        name="stalls",
+        kind="count",
+        unit="1",
+        label="stalls",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "Stalls of a video player that began after the warm-up, as a mean over players: the "
+            "time from the end of a chunk until the next has arrived, or the run ends."
+        ),
+        relative=0.05,
+        least=0.0,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="class",
+        name="stall_time",
+        kind="time",
+        unit="s",
+        label="stalled time",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc="How long a video player stalled after the warm-up, as a mean over players.",
+        relative=0.05,
+        least=0.001,
+        is_long=True,
+    ),
+    MetricRow(
+        scope="class",
+        name="stalled_share",
+        kind="share",
+        unit="1",
+        label="stalled",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc="The share of the time since the first chunk in which players stalled.",
+        relative=0.0,
+        least=0.005,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="class",
+        name="video_rate",
+        kind="rate",
+        unit="bit/s",
+        label="video rate",
+        better="higher",
+        together="higher",
+        doc="Mean rate of the chunks that players requested after the warm-up and received.",
+        relative=0.05,
+        least=0.0,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="class",
+        name="rate_switches",
+        kind="count",
+        unit="1",
+        label="rate switches",
+        together="lower",
+        why="a player that stays at the lowest rate has none",
+        centre="median",
+        doc="Changes of rate between these chunks, as a mean over players.",
+        relative=0.05,
+        least=0.0,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="class",
+        name="frame_delay_mean",
+        kind="time",
+        unit="s",
+        label="frame delay mean",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+        ),
+        relative=0.05,
+        least=0.001,
+    ),
+    MetricRow(
+        scope="class",
+        name="frame_delay_p50",
+        kind="time",
+        unit="s",
+        label="frame delay p50",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+        ),
+        relative=0.05,
+        least=0.001,
+        quantile=0.5,
+    ),
+    MetricRow(
+        scope="class",
+        name="frame_delay_p95",
+        kind="time",
+        unit="s",
+        label="frame delay p95",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+        ),
+        relative=0.05,
+        least=0.001,
+        tables=("compare",),
+        quantile=0.95,
+    ),
+    MetricRow(
+        scope="class",
+        name="frame_delay_p99",
+        kind="time",
+        unit="s",
+        label="frame delay p99",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+        ),
+        relative=0.05,
+        least=0.001,
+        quantile=0.99,
+    ),
+    MetricRow(
+        scope="class",
+        name="frame_delay_max",
+        kind="time",
+        unit="s",
+        label="frame delay max",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+        ),
+        relative=0.05,
+        least=0.001,
+    ),
+    MetricRow(
+        scope="class",
+        name="frames_skipped",
+        kind="share",
+        unit="1",
+        label="frames skipped",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "The share of video frames that were incomplete when a later one was shown. Frames "
+            "after the last one shown are not counted."
+        ),
+        relative=0.0,
+        least=0.005,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="class",
+        name="freezes",
+        kind="count",
+        unit="1",
+        label="freezes",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc=(
+            "Freezes of a video call after the warm-up, as a mean over calls that showed a frame: "
+            "a time between two frames, or from the last one to the end, of at least three times "
+            "the mean of the last 30 and 150 ms more than it (`freezeCount` of the W3C's WebRTC "
+            "statistics)."
+        ),
+        relative=0.05,
+        least=0.0,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="class",
+        name="frozen_share",
+        kind="share",
+        unit="1",
+        label="frozen",
+        better="lower",
+        together="lower",
+        centre="median",
+        doc="The share of the time since the first frame in which calls were frozen.",
+        relative=0.0,
+        least=0.005,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="class",
         name="transfers",
         kind="count",
         unit="1",

@@ -17,6 +17,7 @@ const FILLED: &str =
 const DROP: &str = "a drop is also how an AQM signals, and the queue that it shortens is judged";
 const MARK: &str = "a mark is a signal and costs no packet";
 const LOAD: &str = "it says how much traffic there was";
+const STEADY: &str = "a player that stays at the lowest rate has none";
 const RADIO: &str = "the rate control chooses it, for the channel";
 
 metrics! {
@@ -183,6 +184,69 @@ metrics! {
         ("owd_p99", "one-way delay p99") { statistic: Quantile(0.99) },
         ("owd_max", "one-way delay max") { statistic: Max },
     ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median };
+
+    /// From a video player's first request to the first chunk (`kind = "chunks"`), of the players
+    /// that started after the warm-up; a player without a chunk counts as long as it has waited.
+    STARTUP = [
+        ("startup_mean", "start-up mean") { statistic: Mean, tables: &[Compare] },
+        ("startup_max", "start-up max") { statistic: Max },
+    ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median, is_long: true };
+
+    /// Stalls of a video player that began after the warm-up, as a mean over players: the time from
+    /// the end of a chunk until the next has arrived, or the run ends.
+    STALLS = ("stalls", "stalls") of Class, MetricKind::Count("1"), {
+        better: Always(Lower), centre: Median, tables: &[Compare]
+    };
+
+    /// How long a video player stalled after the warm-up, as a mean over players.
+    STALL_TIME = ("stall_time", "stalled time") of Class, MetricKind::Time, {
+        better: Always(Lower), centre: Median, is_long: true
+    };
+
+    /// The share of the time since the first chunk in which players stalled.
+    STALLED_SHARE = ("stalled_share", "stalled") of Class, MetricKind::Share, {
+        better: Always(Lower), centre: Median, tables: &[Compare]
+    };
+
+    /// Mean rate of the chunks that players requested after the warm-up and received.
+    VIDEO_RATE = ("video_rate", "video rate") of Class, MetricKind::Rate, {
+        better: Always(Higher), tables: &[Compare]
+    };
+
+    /// Changes of rate between these chunks, as a mean over players.
+    RATE_SWITCHES = ("rate_switches", "rate switches") of Class, MetricKind::Count("1"), {
+        better: Together(Lower, STEADY), centre: Median, tables: &[Compare]
+    };
+
+    /// From the sending of a video frame (`kind = "video"`) until its last datagram arrives, of
+    /// frames shown after the warm-up. A frame is not shown after a later one.
+    FRAME_DELAY = [
+        ("frame_delay_mean", "frame delay mean") { statistic: Mean },
+        ("frame_delay_p50", "frame delay p50") { statistic: Quantile(0.5) },
+        ("frame_delay_p95", "frame delay p95") {
+            statistic: Quantile(0.95), tables: &[Compare]
+        },
+        ("frame_delay_p99", "frame delay p99") { statistic: Quantile(0.99) },
+        ("frame_delay_max", "frame delay max") { statistic: Max },
+    ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median };
+
+    /// The share of video frames that were incomplete when a later one was shown. Frames after the
+    /// last one shown are not counted.
+    FRAMES_SKIPPED = ("frames_skipped", "frames skipped") of Class, MetricKind::Share, {
+        better: Always(Lower), centre: Median, tables: &[Compare]
+    };
+
+    /// Freezes of a video call after the warm-up, as a mean over calls that showed a frame: a time
+    /// between two frames, or from the last one to the end, of at least three times the mean of the
+    /// last 30 and 150 ms more than it (`freezeCount` of the W3C's WebRTC statistics).
+    FREEZES = ("freezes", "freezes") of Class, MetricKind::Count("1"), {
+        better: Always(Lower), centre: Median, tables: &[Compare]
+    };
+
+    /// The share of the time since the first frame in which calls were frozen.
+    FROZEN_SHARE = ("frozen_share", "frozen") of Class, MetricKind::Share, {
+        better: Always(Lower), centre: Median, tables: &[Compare]
+    };
 
     /// Transfers requested after the warm-up that finished.
     TRANSFERS = ("transfers", "transfers") of Class, MetricKind::Count("1"), {

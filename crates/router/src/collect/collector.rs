@@ -15,7 +15,7 @@ use sojourn_scenario::Resolved;
 use super::datagrams::DatagramFates;
 use super::frames::Frame;
 use super::observed_link::{Excess, ObservedLink};
-use super::{latency, tables};
+use super::{latency, tables, video};
 use crate::captures::{CapturedKind, PacketRecord};
 use crate::plan::{Direction, Flow, Plan};
 use crate::run_files::RunResult;
@@ -276,6 +276,7 @@ impl Collector {
         }
         latency::add(folder, plan, &self.class_of, &mut self.probe.classes)?;
         self.add_program_log(plan, result);
+        video::add(plan, result, &self.class_of, &mut self.probe.classes);
         let totals = self.probe.totals(end);
         let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
         let uses = links.map(|((link, stats), end)| link.used(&stats.at_warmup, end));

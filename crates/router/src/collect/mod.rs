@@ -13,6 +13,7 @@ mod tables;
 #[cfg(test)]
 mod test_plan;
 mod validity;
+mod video;
 
 use std::fs;
 use std::path::Path;

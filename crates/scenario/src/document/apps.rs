@@ -212,18 +212,37 @@ pub struct Web {
     pub parsing: SpanText,
 }
 
-/// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder: the
-/// highest rate that is at most 0.8 times the throughput of the previous chunk. It starts with the
-/// lowest.
+/// A player that fetches video in chunks over TCP and picks each chunk's rate from a ladder. It
+/// starts with the lowest. Playback starts, and resumes after a stall, when a chunk has arrived.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chunks {
-    /// Playing time of a chunk, which is also the time between requests if the path keeps up, such
-    /// as `4s`.
+    /// Playing time of a chunk, such as `4s`.
     pub every: SpanText,
     /// The rates of the ladder, increasing, such as `["500kbit", "1mbit", "3mbit"]`.
     #[schemars(length(min = 1))]
     pub rates: Vec<RateText>,
+    /// Playing time that the player buffers at most, such as `60s`: it fetches ahead while a chunk
+    /// fits. Without it, requests are `every` apart, as in live video.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<SpanText>,
+    /// How the player picks rates: the highest of at most 0.8 times the throughput of the previous
+    /// chunk (`throughput`), or by the level of its `buffer` (`buffer`; BBA-0 of Huang et al. 2014,
+    /// its 240 s scaled).
+    #[serde(default)]
+    pub adaptation: Adaptation,
+}
+
+/// How a player picks rates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Adaptation {
+    /// By the throughput of the previous chunk.
+    #[default]
+    Throughput,
+    /// By the level of the buffer.
+    Buffer,
 }
 
 /// Bursts of datagrams at given times.

@@ -9,13 +9,13 @@ use super::checks::{self, packet_bytes};
 use super::tcp::tcp;
 use super::{Checked, ReadFile, refuse, sizes};
 use crate::document::Document;
-use crate::document::apps::{self, Arrivals};
+use crate::document::apps::{self, Adaptation, Arrivals};
 use crate::document::flows::FlowGroup;
 use crate::document::ip_fields::{EcnKey, code_name};
 use crate::document::quantities::{RateText, SizeText, SpanText};
 use crate::error::ScenarioError;
 use crate::recorded::traffic;
-use crate::resolved::{App, Codec, Datagrams, Recording, Transfers, Web};
+use crate::resolved::{App, Chunks, Codec, Datagrams, Recording, Transfers, Web};
 
 /// The recordings that applications name, by the index of the group.
 pub(crate) type Recordings = BTreeMap<usize, Arc<Recording>>;
@@ -135,10 +135,28 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
                     format!("{} is not above {}; rates increase", rates[at + 1], rates[at]);
                 return refuse(&format!("{place}.app.rates[{}]", at + 1), message);
             }
-            Ok(App::Chunks { tcp, every: chunks.every.0, rates })
+            let buffer = buffer_of(place, chunks)?;
+            let (every, adaptation) = (chunks.every.0, chunks.adaptation);
+            Ok(App::Chunks { tcp, chunks: Chunks { every, rates, buffer, adaptation } })
         }
         apps::App::Bulk(bulk) => Ok(App::Bulk { tcp, bytes: amount(place, bulk)? }),
         _ => unreachable!("the other kinds send datagrams"),
+    }
+}
+
+/// The buffer of a player, which holds the chunk that it plays and one that it fetches.
+fn buffer_of(place: &str, chunks: &apps::Chunks) -> Checked<Option<Span>> {
+    let place = format!("{place}.app.buffer");
+    match chunks.buffer {
+        Some(buffer) if buffer.0 < chunks.every.0 + chunks.every.0 => {
+            let message = format!("{buffer} holds less than two chunks of {}", chunks.every);
+            refuse(&place, message + "; write a longer time")
+        }
+        None if chunks.adaptation == Adaptation::Buffer => {
+            let message = "is missing, and `adaptation` follows its level; write for example 60s";
+            refuse(&place, message)
+        }
+        buffer => Ok(buffer.map(|buffer| buffer.0)),
     }
 }
 

@@ -7,7 +7,7 @@ use sojourn_aqm::{Ecn, Rate, Span};
 
 use super::as_numbers;
 use super::tcp::Tcp;
-use crate::document::apps::Arrivals;
+use crate::document::apps::{Adaptation, Arrivals};
 
 /// The application of a flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -59,12 +59,8 @@ pub enum App {
     Chunks {
         /// The transport.
         tcp: Tcp,
-        /// Playing time of a chunk.
-        #[serde(with = "as_numbers::span")]
-        every: Span,
-        /// The ladder, increasing.
-        #[serde(with = "as_numbers::rates")]
-        rates: Vec<Rate>,
+        /// The player.
+        chunks: Chunks,
     },
     /// Requests at even intervals, which the receiver sends back.
     Echo {
@@ -226,6 +222,22 @@ impl App {
             | App::Endpoint { packet_bytes, .. } => *packet_bytes,
         }
     }
+}
+
+/// A player of video in chunks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Chunks {
+    /// Playing time of a chunk.
+    #[serde(with = "as_numbers::span")]
+    pub every: Span,
+    /// The ladder, increasing.
+    #[serde(with = "as_numbers::rates")]
+    pub rates: Vec<Rate>,
+    /// Playing time that it buffers at most; without it, requests are `every` apart.
+    #[serde(with = "as_numbers::optional_span")]
+    pub buffer: Option<Span>,
+    /// How it picks rates.
+    pub adaptation: Adaptation,
 }
 
 /// Transfers that begin whether or not earlier ones have ended.

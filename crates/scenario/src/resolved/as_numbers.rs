@@ -17,6 +17,21 @@ pub(super) mod span {
     }
 }
 
+/// A span or none.
+pub(super) mod optional_span {
+    use super::*;
+
+    pub(crate) fn serialize<S: Serializer>(span: &Option<Span>, out: S) -> Result<S::Ok, S::Error> {
+        span.map(Span::as_nanos).serialize(out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Span>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Span::from_nanos))
+    }
+}
+
 /// Spans.
 pub(super) mod spans {
     use super::*;

@@ -15,13 +15,13 @@ use std::num::NonZeroU32;
 
 use sojourn_aqm::Span;
 
-pub use self::apps::{App, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web};
+pub use self::apps::{App, Chunks, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web};
 pub use self::flows::FlowGroup;
 pub use self::links::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Trace};
 pub use self::schedule::Schedule;
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
 pub use self::wlan::{Radio, RateControl, Wlan};
-pub use crate::document::apps::Arrivals;
+pub use crate::document::apps::{Adaptation, Arrivals};
 pub use crate::document::capacity::InService;
 pub use crate::document::engines::{
     LinuxBottleneck, LinuxEngine, LinuxPlace, Ns3Bottleneck, Ns3Engine, Ns3Tcp,

@@ -249,10 +249,12 @@ fn app(app: &App) -> Value {
             "parsing": text(web.parsing),
             "tcp": transport(tcp),
         }),
-        App::Chunks { tcp, every, rates } => json!({
+        App::Chunks { tcp, chunks } => json!({
             "kind": "chunks",
-            "every": text(every),
-            "rates": rates.iter().map(text).collect::<Vec<_>>(),
+            "every": text(&chunks.every),
+            "rates": chunks.rates.iter().map(text).collect::<Vec<_>>(),
+            "buffer": chunks.buffer.as_ref().map(text),
+            "adaptation": chunks.adaptation,
             "tcp": transport(tcp),
         }),
         App::Echo { packet_bytes, ecn, interval } => json!({

@@ -1,6 +1,7 @@
 //! A simulated flow of datagrams, both ends.
 
 use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_measure::{FrameCounts, Frames};
 use sojourn_scenario::resolved::App;
 use sojourn_traffic::{CustomApp, DatagramSource, UDP_HEADER_BYTES};
 
@@ -29,6 +30,8 @@ pub struct DatagramFlow {
     pub ce_bytes: u64,
     /// When the last datagram arrived.
     pub last_arrival: Time,
+    /// The frames of video.
+    frames: Option<Box<Frames>>,
     /// Sum and number of the round trips since the last sample.
     round_trips: (Span, u32),
 }
@@ -43,6 +46,7 @@ impl DatagramFlow {
         times: (Time, Time),
         rng: Rng,
     ) -> Option<DatagramFlow> {
+        let shows_frames = custom.is_none() && matches!(app, App::Video { .. });
         let source = match custom {
             Some(custom) if app.tcp().is_none() => DatagramSource::custom(custom, times, rng),
             _ => DatagramSource::new(app, times, rng)?,
@@ -59,6 +63,7 @@ impl DatagramFlow {
             received_bytes: 0,
             ce_bytes: 0,
             last_arrival: Time::ZERO,
+            frames: shows_frames.then(Box::default),
             round_trips: (Span::ZERO, 0),
         })
     }
@@ -73,13 +78,19 @@ impl DatagramFlow {
         let Some(bytes) = self.source.take(out.now) else { return };
         let mut packet = Packet::new(PacketKind::Datagram, self.flow, 0, self.sent, bytes, out.now);
         packet.ecn = self.ecn;
+        if let Some(frames) = &mut self.frames {
+            frames.on_sent(out.now, self.sent);
+        }
         out.send(packet);
         self.sent += 1;
         self.sent_bytes += payload(bytes);
     }
 
-    /// Starts counting the fates of datagrams sent from now on; returns the number of the first.
-    pub fn count_from_now(&mut self) -> u32 {
+    /// Starts counting frames, and the fates of datagrams sent from now on; returns the number of the first.
+    pub fn count_from(&mut self, now: Time) -> u32 {
+        if let Some(frames) = &mut self.frames {
+            frames.count_from(now);
+        }
         (self.first_counted, self.received) = (self.sent, 0);
         self.sent
     }
@@ -95,10 +106,20 @@ impl DatagramFlow {
         } else {
             self.received += u64::from(packet.seq >= self.first_counted);
         }
+        if let Some(delay) = self.frames.as_mut().and_then(|it| it.on_arrival(now, packet.seq))
+            && let Some(counted) = out.counted()
+        {
+            counted.frame_delay.add(delay.as_nanos());
+        }
         self.last_arrival = now;
         self.received_bytes += bytes;
         self.ce_bytes += if packet.ecn == Ecn::Ce { bytes } else { 0 };
         now.since(packet.sent)
+    }
+
+    /// The frames of video shown by `end`.
+    pub fn take_frames(&mut self, end: Time) -> Option<FrameCounts> {
+        self.frames.take().map(|frames| frames.finish(end))
     }
 
     /// Handles an echo at the sender; returns the round-trip time.

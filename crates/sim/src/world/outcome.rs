@@ -46,6 +46,7 @@ impl World {
     /// Takes all records out of a finished simulation.
     fn into_outcome(mut self, plan: &Resolved) -> Outcome {
         self.count_unfinished();
+        self.count_frames();
         let totals = self.path.totals(self.end, &self.probe);
         let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
         Outcome {
@@ -77,7 +78,7 @@ impl World {
             if let FlowEnds::Datagrams(ends) = &mut flow.ends
                 && let DatagramEnds::Source(flow) = &mut **ends
             {
-                let first = flow.count_from_now();
+                let first = flow.count_from(self.warmup);
                 self.probe.notes.losses.count_from(index, first);
                 self.path.count_datagrams_from(index, first);
             }
@@ -108,6 +109,20 @@ impl World {
             }
         };
         (0..self.flows.len()).map(count).collect()
+    }
+
+    /// Counts the frames of video that were shown.
+    fn count_frames(&mut self) {
+        for (SimulatedFlow { ends, class, .. }, &(_, stop)) in
+            self.flows.iter_mut().zip(&self.times)
+        {
+            if let FlowEnds::Datagrams(ends) = ends
+                && let DatagramEnds::Source(flow) = &mut **ends
+                && let Some(counts) = flow.take_frames(stop.min(self.end))
+            {
+                self.probe.classes[*class as usize].frames.add(&counts);
+            }
+        }
     }
 
     /// Counts transfers unfinished at the end, or cut off when their flow stopped.

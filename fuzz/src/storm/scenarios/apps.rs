@@ -13,7 +13,11 @@ pub(super) fn app(choice: &mut Choice) -> String {
             format!(r#"{{ kind = "files", sizes = {sizes}, think = "{millis}ms" }}"#)
         }
         3 | 4 => web(millis, choice),
-        5 => r#"{ kind = "chunks", every = "500ms", rates = ["100kbit", "3mbit"] }"#.to_owned(),
+        5 => {
+            let more = ["", r#", buffer = "4s""#, r#", buffer = "4s", adaptation = "buffer""#]
+                [choice.below(3)];
+            format!(r#"{{ kind = "chunks", every = "500ms", rates = ["100kbit", "3mbit"]{more} }}"#)
+        }
         6 => {
             let (sizes, arrivals) = (sizes(bytes, choice), arrivals(choice));
             format!(
