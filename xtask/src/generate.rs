@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_scenario::schema_json;
 
-use crate::{header, metrics, ns3, pages, parameters, python, scenario_page};
+use crate::{header, metrics, ns3, pages, parameters, python, scenario_page, templates};
 
 /// The command that repairs drift.
 const REPAIR: &str = "cargo xtask gen";
@@ -47,6 +47,8 @@ pub fn all(root: &Path) -> Vec<Generated> {
             path: "python/sojourn/authoring/sojourn_endpoint.h".to_owned(),
             content: ENDPOINT_HEADER.to_owned(),
         },
+        Generated { path: format!("{}.md", templates::PAGE), content: templates::page() },
+        Generated { path: format!("{}.svg", templates::FIGURE), content: templates::figure() },
         Generated { path: format!("{}.h", ns3::PATH), content: ns3::header() },
         Generated { path: format!("{}.cc", ns3::PATH), content: ns3::source() },
     ];

@@ -14,6 +14,7 @@ mod parameters;
 mod python;
 mod scenario_page;
 mod tally;
+mod templates;
 mod tidy;
 
 use std::path::{Path, PathBuf};

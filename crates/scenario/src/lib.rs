@@ -35,6 +35,7 @@ mod resolve;
 pub mod resolved;
 mod scenario;
 mod schema;
+pub mod templates;
 mod wlan_errors;
 pub mod wlan_timing;
 

@@ -8,6 +8,7 @@ mod expectations;
 mod resolution;
 mod round_trip;
 mod schema;
+mod templates;
 
 use std::path::Path;
 

@@ -1,13 +1,15 @@
 //! Links, as written.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
+use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
-use sojourn_aqm::Span;
 
 use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::capacity::Capacity;
-use super::quantities::{BufferText, SizeText, SpanText};
+use super::quantities::{BufferText, SizeText, TemplateText};
 use super::wire::{Delay, Jitter, Loss};
 
 /// A link in one direction: a queue, a transmitter, a wire.
@@ -15,10 +17,16 @@ use super::wire::{Delay, Jitter, Loss};
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// How fast the link sends: a rate, a `schedule` of rates, a token `bucket`, a `trace` recorded
-    /// on a real link, or `wireless`: a transmitter of a wireless LAN.
-    pub rate: Capacity,
+    /// on a real link, or `wireless`: a transmitter of a wireless LAN. Needed without `template`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Capacity>,
+    /// A link after published values, instead of `rate` and other keys that it sets:
+    /// `starlink:direction=up,seed=2`, `docsis:rate=20mbit`, `vdsl:rate=50mbit`,
+    /// `adsl:rate=8mbit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<TemplateText>,
     /// Propagation delay, or a `schedule` of delays. The base RTT of flows is that at the smallest.
-    #[serde(default = "no_time")]
+    #[serde(default)]
     pub delay: Delay,
     /// Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux counts
     /// `14B` on Ethernet; an Ethernet frame occupies `38B` more than its packet.
@@ -100,8 +108,25 @@ pub(super) fn is_zero(size: &SizeText) -> bool {
     size.0 == 0
 }
 
-fn no_time() -> Delay {
-    Delay::Constant(SpanText(Span::ZERO))
+/// A link that has a rate, of its own or by a template.
+struct Complete(Link);
+
+impl<'de> Deserialize<'de> for Complete {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let link = Link::deserialize(deserializer)?;
+        match link.rate.is_none() && link.template.is_none() {
+            true => Err(de::Error::missing_field("rate")),
+            false => Ok(Complete(link)),
+        }
+    }
+}
+
+/// Links by name; a link without a rate is refused at its place.
+pub(super) fn complete<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Link>, D::Error> {
+    let links = BTreeMap::<String, Complete>::deserialize(deserializer)?;
+    Ok(links.into_iter().map(|(name, Complete(link))| (name, link)).collect())
 }
 
 pub(super) fn no_bytes() -> SizeText {

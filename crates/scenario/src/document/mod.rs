@@ -49,6 +49,7 @@ pub struct Document {
     #[serde(default)]
     pub record: Record,
     /// The links, by name: words of letters, digits, `_` and `-`.
+    #[serde(deserialize_with = "links::complete")]
     #[schemars(extend("minProperties" = 1))]
     pub links: BTreeMap<String, Link>,
     /// The wireless LANs, by name. Links act as their transmitters.

@@ -167,6 +167,12 @@ tagged!(Loss, "a table with `kind`: bernoulli, gilbert-elliott or schedule", {
     "schedule" => Schedule(LossSchedule)
 });
 
+impl Default for Delay {
+    fn default() -> Delay {
+        Delay::Constant(SpanText(Span::ZERO))
+    }
+}
+
 impl Delay {
     /// The smallest delay.
     pub fn least(&self) -> Span {

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::document::Document;
 use crate::error::ScenarioError;
+use crate::templates;
 
 pub use self::lines::line_of;
 pub(crate) use self::locations::Locations;
@@ -61,7 +62,9 @@ pub(crate) fn over(
     locations: &mut Locations<'_>,
 ) -> Result<Document, ScenarioError> {
     for (key, value) in sets {
-        locations.set_overridden(overrides::apply(&mut root, key, value)?);
+        let path = overrides::apply(&mut root, key, value)?;
+        templates::replace_keys(&mut root, &path);
+        locations.set_overridden(path);
     }
     put_kinds_first(&mut root);
     serde_errors::deserialize(root, locations)

@@ -22,6 +22,7 @@ use crate::document::quantities::SpanText;
 use crate::document::{Document, Sample};
 use crate::error::ScenarioError;
 use crate::resolved::{Capacity, Record, Resolved};
+use crate::templates;
 pub use tcp::NEED_ECN;
 
 pub(crate) use self::app::Recordings;
@@ -43,9 +44,10 @@ type Checked<T> = Result<T, ScenarioError>;
 pub fn resolve(document: &Document, read: &ReadFile<'_>, laws: &CustomLaws) -> Checked<Resolved> {
     let mut capacities = Vec::new();
     let wlans = wlan::all(document)?;
-    for (name, link) in &document.links {
+    for (name, link) in &templates::applied(document)?.links {
         checks::name(&format!("links.{name}"), "a link's name", name)?;
-        capacities.push(link::capacity(&format!("links.{name}.rate"), &link.rate, &wlans, read)?);
+        let rate = link.rate.as_ref().expect("a link without a rate is not read");
+        capacities.push(link::capacity(&format!("links.{name}.rate"), rate, &wlans, read)?);
     }
     resolve_over(document, capacities, &app::recordings(document, read)?, laws)
 }
@@ -58,6 +60,8 @@ pub(crate) fn resolve_over(
     laws: &CustomLaws,
 ) -> Checked<Resolved> {
     check_run(document)?;
+    let applied = templates::applied(document)?;
+    let document = applied.as_ref();
     expect::check(&document.expect)?;
     let flows = flow::all(document, &capacities, recorded)?;
     let mut links = Vec::new();

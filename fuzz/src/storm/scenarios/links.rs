@@ -46,11 +46,17 @@ fn with_link_back(
 fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut Choice) {
     let bps = choice.whole(least as u64, most as u64);
     let rate = rate(bps, choice);
-    let _ = writeln!(text, "[links.{name}]\nrate = {rate}");
+    let is_vdsl = choice.chance(0.05);
+    let rate = if is_vdsl { String::new() } else { rate };
+    let speed = match is_vdsl {
+        true => format!("template = \"vdsl:rate={bps}bit\""),
+        false => format!("rate = {rate}"),
+    };
+    let _ = writeln!(text, "[links.{name}]\n{speed}");
     // Without a flow a link has no bandwidth-delay product, and the reverse link may be unused.
     queue(text, name != "back", choice);
     let _ = writeln!(text, "delay = {}", delay(choice));
-    if choice.chance(0.2) {
+    if choice.chance(0.2) && !is_vdsl {
         let _ = writeln!(text, "framing = \"{}B\"", choice.whole(1, 50));
     }
     if choice.chance(0.15) && !rate.contains("trace") {
