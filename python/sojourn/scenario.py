@@ -49,6 +49,8 @@ __all__ = [
     "FqCodel",
     "FqPie",
     "GilbertElliottLoss",
+    "HtbClass",
+    "HtbScheduler",
     "Jitter",
     "Link",
     "LinuxBottleneck",
@@ -67,12 +69,15 @@ __all__ = [
     "Pi",
     "Pi2",
     "Pie",
+    "PrioClass",
+    "PrioScheduler",
     "Queue",
     "Record",
     "Red",
     "Replay",
     "Scenario",
     "Schedule",
+    "Scheduler",
     "Sfb",
     "Sfq",
     "SfqRed",
@@ -1819,6 +1824,97 @@ Queue: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HtbClass(_Part):
+    """A class of ``htb``.
+
+    Attributes:
+        name: Its name: a word of letters, digits, ``_`` and ``-``.
+        parent: The class from which it borrows. A class that is nobody's parent is a leaf and has a
+            queue.
+        rate: What it may send in any case.
+        ceil: What it may send at most, if an ancestor has something to lend. The default is its
+            ``rate``.
+        burst: Depth of the bucket of its ``rate``.
+        cburst: Depth of the bucket of its ``ceil``.
+        quantum: Bytes that a leaf may send per turn when it borrows. The default is a tenth of what
+            its ``rate`` carries per second, from 1000B to 200kB (``r2q 10``).
+        prio: Priority of a leaf, 0 to 7: those with a lower number send first, if they may send.
+        dscp: DSCPs of its packets: numbers or names, such as ``["ef", "cs6"]``.
+        queue: The queue of a leaf. The default is the link's.
+    """
+
+    name: str
+    parent: str | None = None
+    rate: str
+    ceil: str | None = None
+    burst: str | None = None
+    cburst: str | None = None
+    quantum: str | None = None
+    prio: int | None = None
+    dscp: Sequence[int | str] | None = None
+    queue: Queue | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtbScheduler(_Part):
+    """Classes with rates and ceilings that lend each other what they leave unused (Linux
+    ``sch_htb.c``).
+
+    Attributes:
+        default: The leaf of packets whose DSCP no class has. Without it they leave before all
+            others and unshaped, as in Linux.
+        overhead: Bytes that the classes count for a packet on top of what their queues count
+            (``overhead`` of tc's classes).
+        mpu: Least size of a packet with this overhead, as the classes count it.
+        cells: Cells that the classes count: ``atm`` takes 53 bytes for every 48 (``linklayer
+            atm``), ``ptm`` one more for every 64.
+        classes: The classes. Those of equal rank take turns in this order.
+    """
+
+    _kind: ClassVar[str | None] = "htb"
+
+    default: str | None = None
+    overhead: str | None = None
+    mpu: str | None = None
+    cells: Literal["none"] | Literal["atm"] | Literal["ptm"] | None = None
+    classes: Sequence[HtbClass]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrioClass(_Part):
+    """A class of ``prio``.
+
+    Attributes:
+        name: Its name: a word of letters, digits, ``_`` and ``-``.
+        dscp: DSCPs of its packets: numbers or names, such as ``["ef", "cs6"]``.
+        queue: Its queue. The default is the link's.
+    """
+
+    name: str
+    dscp: Sequence[int | str] | None = None
+    queue: Queue | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrioScheduler(_Part):
+    """Classes in strict priority (Linux ``sch_prio.c``).
+
+    Attributes:
+        default: The class of packets whose DSCP no class has.
+        classes: The classes, the most urgent first.
+    """
+
+    _kind: ClassVar[str | None] = "prio"
+
+    default: str
+    classes: Sequence[PrioClass]
+
+
+# The scheduler of a link's classes, a table of kind `htb` or `prio`.
+Scheduler: TypeAlias = HtbScheduler | PrioScheduler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Device(_Part):
     """The transmit ring of a network device below the queue.
 
@@ -1968,6 +2064,9 @@ class Link(_Part):
             link. The default is the queue's own.
         queue: The AQM: a text such as ``pie@linux:target=5ms``, or a table with ``kind``,
             ``dialect`` and any of its parameters. Default: ``"taildrop"``.
+        scheduler: Classes with a queue each, and how they share the link: a table of kind ``htb``
+            or ``prio``. A packet's DSCP chooses its class. ``queue`` and ``buffer`` are then those
+            of each class that has no queue itself.
         device: The device below the queue, such as ``{ bytes = "1514B" }``. Without it, the queue
             hands down one packet at a time.
         jitter: Extra delay of each packet on the wire, such as ``{ kind = "uniform", max = "5ms"
@@ -1984,6 +2083,7 @@ class Link(_Part):
     cells: Literal["none"] | Literal["atm"] | Literal["ptm"] | None = None
     buffer: str | None = None
     queue: Queue | None = None
+    scheduler: Scheduler | None = None
     device: Device | None = None
     jitter: Jitter | None = None
     loss: Loss | None = None

@@ -151,6 +151,11 @@ pub trait Qdisc<P: Packet>: Send {
     fn held_until(&self) -> Option<Time> {
         None
     }
+    /// Whether a packet that arrives while others are held back may be served before them, so that
+    /// a host must ask again after each arrival.
+    fn serves_while_held(&self) -> bool {
+        false
+    }
     /// The rate of the link has changed.
     fn on_rate(&mut self, now: Time, rate: Rate) {
         let _ = (now, rate);

@@ -12,6 +12,7 @@
 #![warn(unreachable_pub)]
 
 mod delay_line;
+mod discipline;
 mod impairment;
 mod line;
 mod link;
@@ -27,6 +28,7 @@ mod transmitter;
 mod tx_ring;
 
 pub use delay_line::DelayLine;
+pub use discipline::discipline;
 pub use impairment::{Impairment, Impairs};
 pub use line::Line;
 pub use link::Link;

@@ -16,19 +16,22 @@ pub struct Link<P> {
     next_service: Time,
     /// Whether a request for a packet from an empty queue may change the discipline.
     notices_empty: bool,
+    /// Whether an arrival may be served while the discipline holds others back.
+    serves_while_held: bool,
 }
 
 impl<P: Packet> Link<P> {
     /// An idle link.
     pub fn new(discipline: Box<dyn Qdisc<P>>, rng: Rng, server: Server<P>) -> Link<P> {
         let notices_empty = discipline.notices_empty();
+        let serves_while_held = discipline.serves_while_held();
         let queue = Queue { discipline, rng };
-        Link { queue, server, next_service: Time::NEVER, notices_empty }
+        Link { queue, server, next_service: Time::NEVER, notices_empty, serves_while_held }
     }
 
-    /// Offers a packet to the queue. Returns whether the queue was empty and the packet was taken
-    /// into service: the server has then been woken, and [`Link::next_service`] and
-    /// [`Link::next_timer`] may have changed.
+    /// Offers a packet to the queue. Returns whether the server has been woken: because the queue
+    /// was empty and the packet was taken into service, or because it may be served before others.
+    /// [`Link::next_service`] and [`Link::next_timer`] may then have changed.
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let bytes = packet.bytes();
         self.enqueue_with(now, bytes, || packet, observer)
@@ -56,7 +59,7 @@ impl<P: Packet> Link<P> {
         }
         let Queue { discipline, rng } = &mut self.queue;
         discipline.enqueue(now, packet(), rng, observer);
-        let is_woken = was_empty && !self.queue.is_empty();
+        let is_woken = (was_empty || self.serves_while_held) && !self.queue.is_empty();
         if is_woken {
             self.wake(now, observer);
         }
@@ -254,6 +257,8 @@ impl<P: Packet> Link<P> {
         let mut waiting = Vec::new();
         self.drain(now, observer, |packet, enqueued| waiting.push((enqueued, packet)));
         waiting.sort_by_key(|&(enqueued, _)| enqueued); // stable: order within a flow stays
+        self.notices_empty = discipline.notices_empty();
+        self.serves_while_held = discipline.serves_while_held();
         self.queue.discipline = discipline;
         for (enqueued, packet) in waiting {
             self.queue.catch_up(enqueued);

@@ -712,3 +712,55 @@ fn schedules_of_delay_and_loss_are_checked_like_those_of_rates() {
     let overtaking = delay(steps).replace("rtt = ", access);
     refused(&overtaking, "demo.toml:9: flows[0].access", "set the delay's reorder = false");
 }
+
+#[test]
+fn a_scheduler_is_a_tree_of_leaves_that_share_the_code_points() {
+    let with = |scheduler: &str| {
+        format!("{GOOD}[links.bottleneck.scheduler]\n{scheduler}")
+            .replace("buffer = \"1bdp\"\n", "buffer = \"1bdp\"\nqueue = \"codel\"\n")
+    };
+    let classes = |rest: &str| {
+        with(&format!(
+            "kind = \"htb\"\ndefault = \"rest\"\n{}{}{rest}",
+            "[[links.bottleneck.scheduler.classes]]\nname = \"all\"\nrate = \"8mbit\"\n",
+            "[[links.bottleneck.scheduler.classes]]\nname = \"rest\"\nrate = \"1mbit\"\nceil = \
+             \"8mbit\"\nparent = \"all\"\n"
+        ))
+    };
+    let more = |keys: &str| {
+        classes(&format!(
+            "[[links.bottleneck.scheduler.classes]]\nname = \"voice\"\nrate = \"1mbit\"\n{keys}"
+        ))
+    };
+    let good = load(&more("parent = \"all\"\ndscp = [\"ef\", 48]\nqueue = \"pie\""), &[]).unwrap();
+    let link = &good.resolved().links[0];
+    let scheduler = link.scheduler.as_ref().unwrap();
+    let queues =
+        scheduler.leaves().map(|leaf| link.queue_of(&scheduler.classes[leaf]).0.to_string());
+    let limit = link.limit;
+    assert_eq!(queues.collect::<Vec<_>>(), [format!("codel:limit={limit}"), "pie".to_owned()]);
+    let tree = scheduler.htb().unwrap();
+    assert_eq!([46, 48, 0].map(|dscp: usize| tree.class_of[dscp]), [Some(2), Some(2), Some(1)]);
+    assert_eq!([1, 2].map(|class: usize| tree.classes[class].quantum_bytes), [12_500, 12_500]);
+
+    let is_refused = |text: &str, key: &str, remedy: &str| {
+        let error = load(text, &[]).unwrap_err();
+        assert!(error.place.ends_with(key), "{error}");
+        assert!(error.message.contains(remedy), "{error}");
+    };
+    is_refused(&more("parent = \"rest\""), "default", "name a leaf");
+    is_refused(&more("parent = \"none\""), "classes[2].parent", "there are all, rest, voice");
+    is_refused(&more("parent = \"voice\""), "classes[2].parent", "one of its own");
+    is_refused(&more("prio = 8"), "classes[2].prio", "0 to 7");
+    is_refused(&more("burst = \"0B\""), "classes[2].burst", "1B to 1GB");
+    is_refused(&more("dscp = [1, 1]"), "classes[2].dscp", "name it once");
+    is_refused(&more("queue = \"own.py\""), "classes[2].queue", "names no code");
+    let inner = classes("").replacen("rate = \"8mbit\"", "rate = \"8mbit\"\ndscp = [1]", 1);
+    is_refused(&inner, "classes[0].dscp", "has children");
+    let twice = classes("").replace("name = \"rest\"", "name = \"all\"");
+    is_refused(&twice, "classes[1].name", "rename one");
+    is_refused(&with("kind = \"prio\"\ndefault = \"a\"\nclasses = []"), "classes", "empty");
+    is_refused(&with("kind = \"cbq\""), "scheduler.kind", "htb, prio");
+    let signals = format!("{}[record]\nsignals = true\n", classes(""));
+    is_refused(&signals, "record.signals", "several");
+}

@@ -1,6 +1,7 @@
 //! The simulator in whole simulations, one file per subject. They are modules of one program,
 //! because each program is linked separately.
 
+mod classes;
 mod common;
 mod controls;
 mod diff;

@@ -10,6 +10,7 @@ import click
 from sojourn import _core
 from sojourn.cli import console, once, options
 from sojourn.describing.library import describe, load, parse_set, shipped
+from sojourn.describing.queues import queue_line
 from sojourn.reading import shown
 
 _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
@@ -87,11 +88,12 @@ def validate(file: str, sets: tuple[str, ...], as_json: bool) -> int:
     scenario = load(file, [parse_set(text) for text in sets])
     console.warn(scenario.warnings)
     effective = json.loads(scenario.effective_json())
+    resolved = json.loads(scenario.resolved_json())
     if as_json:
-        resolved = json.loads(scenario.resolved_json())
         console.show_json(resolved | {"effective": effective})
     else:
-        queues = ", ".join(f"{link}: {scenario.queue(link)}" for link in scenario.links)
+        links = resolved["links"]
+        queues = ", ".join(queue_line(it, scenario.queue(it["name"])) for it in links)
         print(f"{shown(file)}: valid; {scenario.name}, {scenario.duration_s:g} s, {queues}")
         _print_effective(effective)
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sojourn import _core
@@ -38,6 +38,20 @@ def queue_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
     """
     queue: dict[str, Any] = link_of(resolved, link)["queue"]
     return queue
+
+
+def queue_line(link: Mapping[str, Any], aqm: str) -> str:
+    """A link with its AQM, or with its classes and their AQMs.
+
+    Args:
+        link: the link, resolved.
+        aqm: the AQM of its queue.
+    """
+    if "scheduler" not in link:
+        return f"{link['name']}: {aqm}"
+    scheduler = link["scheduler"]
+    leaves = [f"{it['name']} {it['aqm']}" for it in scheduler["classes"] if "aqm" in it]
+    return f"{link['name']}: {scheduler['kind']} ({', '.join(leaves)})"
 
 
 def link_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:

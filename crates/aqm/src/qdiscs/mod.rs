@@ -2,6 +2,7 @@
 
 pub mod cake;
 pub mod choke;
+pub mod classes;
 pub mod dualpi2;
 pub mod fifo;
 pub mod fq;

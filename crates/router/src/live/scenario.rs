@@ -214,6 +214,9 @@ fn router_link(link: &Link, index: usize, mtu_bytes: u32) -> Result<RouterLinkPl
     if link.device.is_some() {
         return refused("device", "the router has no device below the queue; remove it");
     }
+    if link.scheduler.is_some() {
+        return refused("scheduler", "the router has one queue per direction; remove it");
+    }
     if !link.packing.is_none() {
         return refused("framing", "the router counts no `mpu` and no `cells`; remove them");
     }

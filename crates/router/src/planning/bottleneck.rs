@@ -160,6 +160,17 @@ pub(super) fn bottleneck(
 /// Why our router does not take a link.
 const NO_PACKING: &str = "our router counts `framing`, but no `mpu` and no `cells`; use engine sim";
 
+/// Refuses classes.
+fn check_scheduler(link: &Link) -> Planned<()> {
+    match link.scheduler {
+        None => Ok(()),
+        Some(_) => refuse(
+            format!("links.{}.scheduler", link.name),
+            "engine linux has one queue per link; leave it out, or use engine sim",
+        ),
+    }
+}
+
 /// A link of our router.
 fn router_link(
     link: &Link,
@@ -170,6 +181,7 @@ fn router_link(
     if !link.packing.is_none() {
         return refuse(format!("links.{}", link.name), NO_PACKING);
     }
+    check_scheduler(link)?;
     Ok(RouterLinkPlan {
         queue: link.queue.in_place().to_string(),
         index: index as u16,
@@ -265,6 +277,7 @@ fn kernel_bottleneck(
             return refuse(place, message);
         }
     }
+    check_scheduler(link)?;
     if link.packing.mpu > 0 || link.packing.cells == Cells::Ptm {
         return refuse(
             format!("links.{}", link.name),

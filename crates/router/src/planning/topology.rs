@@ -287,7 +287,8 @@ fn link_netem(verb: &str, link: &Link, bps: u64) -> Command {
     let framing = i64::from(link.framing_bytes) - i64::from(ETHERNET_BYTES);
     let cells = if link.packing.cells == Cells::Atm { " 48 5" } else { "" };
     let line = format!(
-        "qdisc {verb} dev sent root netem limit {DELAY_LIMIT_PACKETS} rate {bps}bit {framing}{cells}"
+        "qdisc {verb} dev sent root netem limit {DELAY_LIMIT_PACKETS} rate {bps}bit \
+         {framing}{cells}"
     );
     command(Netns::Router, "tc", &line)
 }

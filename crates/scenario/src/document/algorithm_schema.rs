@@ -27,6 +27,11 @@ pub(super) fn queue(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "$ref": "#/$defs/Queue", "default": "taildrop" })
 }
 
+/// The schema of a class's queue.
+pub(super) fn class_queue(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "$ref": "#/$defs/Queue" })
+}
+
 /// The schema of `cc`. The engine checks the kind.
 pub(super) fn congestion_control(generator: &mut SchemaGenerator) -> Schema {
     let cc = json!({

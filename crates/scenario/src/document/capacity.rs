@@ -7,7 +7,7 @@ use serde::de::{self, MapAccess, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use sojourn_aqm::units;
 
-use super::links::{LinkCells, is_zero, no_bytes};
+use super::framing::{LinkCells, is_zero, no_bytes};
 use super::quantities::{RateText, SizeText, SpanText, StepRateText};
 use super::tagged::tagged;
 use super::wlan::Wireless;

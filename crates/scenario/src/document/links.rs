@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::capacity::Capacity;
+use super::framing::{LinkCells, is_zero, no_bytes};
 use super::quantities::{BufferText, SizeText, TemplateText};
+use super::scheduler::Scheduler;
 use super::wire::{Delay, Jitter, Loss};
 
 /// A link in one direction: a queue, a transmitter, a wire.
@@ -49,6 +51,11 @@ pub struct Link {
     #[serde(default = "tail_drop")]
     #[schemars(schema_with = "algorithm_schema::queue")]
     pub queue: AlgorithmSpec,
+    /// Classes with a queue each, and how they share the link: a table of kind `htb` or `prio`. A
+    /// packet's DSCP chooses its class. `queue` and `buffer` are then those of each class that has
+    /// no queue itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Scheduler>,
     /// The device below the queue, such as `{ bytes = "1514B" }`. Without it, the queue hands down
     /// one packet at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,30 +91,6 @@ pub struct Device {
     pub overhead: SizeText,
 }
 
-/// Cells of a link layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum LinkCells {
-    /// None.
-    #[default]
-    None,
-    /// ATM.
-    Atm,
-    /// PTM.
-    Ptm,
-}
-
-impl LinkCells {
-    pub(super) fn is_none(&self) -> bool {
-        *self == LinkCells::None
-    }
-}
-
-pub(super) fn is_zero(size: &SizeText) -> bool {
-    size.0 == 0
-}
-
 /// A link that has a rate, of its own or by a template.
 struct Complete(Link);
 
@@ -127,10 +110,6 @@ pub(super) fn complete<'de, D: Deserializer<'de>>(
 ) -> Result<BTreeMap<String, Link>, D::Error> {
     let links = BTreeMap::<String, Complete>::deserialize(deserializer)?;
     Ok(links.into_iter().map(|(name, Complete(link))| (name, link)).collect())
-}
-
-pub(super) fn no_bytes() -> SizeText {
-    SizeText(0)
 }
 
 fn tail_drop() -> AlgorithmSpec {

@@ -3,7 +3,7 @@
 use sojourn_aqm::{Cells, Packing};
 
 use super::{Checked, refuse};
-use crate::document::links::LinkCells;
+use crate::document::framing::LinkCells;
 use crate::document::quantities::SizeText;
 
 /// The largest packet that IP can carry, which is also the most framing that is plausible.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{CustomLaws, Limit, QdiscSpec, Span, SpecError, registry, units};
+use sojourn_aqm::{CustomLaws, Limit, QdiscSpec, Span, registry};
 
 use super::checks::{framing_bytes, packet_bytes, packing};
-use super::{Checked, ReadFile, refuse, wire, wlan};
-use crate::document::algorithm::AlgorithmSpec;
+use super::queue::{limit, queue};
+use super::{Checked, ReadFile, refuse, scheduler, wire, wlan};
 use crate::document::quantities::{Buffer, BufferText};
 use crate::document::{capacity, links};
 use crate::error::ScenarioError;
@@ -109,6 +109,14 @@ pub(super) fn link(
         let message = "a wireless LAN knows its own frames; leave `mpu` and `cells` out";
         return refuse(&place, message);
     }
+    let scheduler = written.scheduler.as_ref();
+    let scheduler = scheduler
+        .map(|it| scheduler::scheduler(&join(&place, "scheduler"), it, laws))
+        .transpose()?;
+    if scheduler.is_some() && matches!(capacity, Capacity::Wireless { .. }) {
+        let message = "a wireless LAN chooses among its stations; leave `scheduler` out";
+        return refuse(&join(&place, "scheduler"), message);
+    }
     wire::check_bucket(&place, &capacity, packing.bytes(u64::from(mtu_bytes)) as u32)?;
     Ok(Link {
         name: name.to_owned(),
@@ -124,35 +132,8 @@ pub(super) fn link(
         ecn_bleaching: written.ecn_bleaching,
         capacity,
         queue,
+        scheduler,
     })
-}
-
-/// The queue of a link, with kind and parameters checked.
-pub(crate) fn queue(place: &str, written: &AlgorithmSpec, laws: &CustomLaws) -> Checked<QdiscSpec> {
-    let spec = match written {
-        AlgorithmSpec::Text(text) if names_code(text) => return refuse(place, NO_CODE),
-        AlgorithmSpec::Table(table) if names_code(&table.kind) => return refuse(place, NO_CODE),
-        AlgorithmSpec::Text(text) => QdiscSpec::parse_with(text, laws),
-        AlgorithmSpec::Table(table) => {
-            let settings = table.settings_as_text();
-            QdiscSpec::new_with(&table.kind, table.dialect.as_deref(), settings, laws)
-        }
-    };
-    spec.map_err(|error| at(place, &error))
-}
-
-/// Opening somebody else's scenario must not run their program.
-const NO_CODE: &str = "a scenario is data and names no code; give a custom law with --aqm, or as \
-                       `aqms` in Python";
-
-fn names_code(text: &str) -> bool {
-    let kind = text.split(':').next().unwrap_or_default().trim().trim_end_matches(')');
-    [".py", ".so", ".dylib"].iter().any(|ending| kind.ends_with(ending))
-}
-
-fn at(place: &str, error: &SpecError) -> ScenarioError {
-    let place = if error.part.is_empty() { place.to_owned() } else { join(place, &error.part) };
-    ScenarioError::new(place, error.message.clone())
 }
 
 fn limit_of(
@@ -192,13 +173,6 @@ fn set_limit(place: &str, queue: &mut QdiscSpec, limit: Limit) -> Checked<()> {
         return refuse(place, message);
     }
     registry::settings(queue).map(drop).map_err(|error| ScenarioError::new(place, error.message))
-}
-
-fn limit(place: &str, queue: &QdiscSpec) -> Checked<Limit> {
-    let settings = registry::settings(queue).map_err(|error| at(place, &error))?;
-    let text = settings.iter().find(|(name, _)| *name == "limit").map(|(_, text)| text.as_str());
-    let text = text.expect("every discipline has a limit");
-    units::limit(text).map_err(|message| ScenarioError::new(place, message))
 }
 
 /// Bytes of the largest packet that the receiver sends back, if it sends any.

@@ -6,6 +6,8 @@ mod delays;
 mod expect;
 mod flow;
 mod link;
+mod queue;
+mod scheduler;
 mod segment_sizes;
 mod sizes;
 mod tcp;
@@ -26,7 +28,7 @@ use crate::templates;
 pub use tcp::NEED_ECN;
 
 pub(crate) use self::app::Recordings;
-pub(crate) use self::link::queue;
+pub(crate) use self::queue::queue;
 
 /// Returns the text of a file that the scenario names; this crate opens no file.
 pub type ReadFile<'a> = dyn Fn(&str) -> io::Result<String> + 'a;
@@ -67,6 +69,12 @@ pub(crate) fn resolve_over(
     let mut links = Vec::new();
     let traffic = link::traffic(document.links.len(), &flows);
     for (((name, link), capacity), traffic) in document.links.iter().zip(capacities).zip(traffic) {
+        if link.scheduler.is_some() && document.record.signals {
+            let message = format!(
+                "records the state of one AQM, and links.{name}.scheduler has several; leave it out"
+            );
+            return refuse("record.signals", message);
+        }
         links.push(link::link(name, link, capacity, &traffic, laws)?);
     }
     flow::check_packet_numbers(&flows, &links, document.duration.0)?;

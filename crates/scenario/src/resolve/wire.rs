@@ -9,7 +9,7 @@ use crate::document::{capacity, links, wire};
 use crate::resolved::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Loss};
 
 /// The deepest bucket whose tokens engines can count without overflow.
-const DEEPEST_BUCKET: u64 = 1_000_000_000;
+pub(super) const DEEPEST_BUCKET: u64 = 1_000_000_000;
 
 /// A token bucket.
 pub(super) fn bucket(place: &str, written: &capacity::Bucket) -> Checked<Capacity> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Effective, Env, Framing, Limit, Packing, QdiscSpec, Rate, Span, Time, registry};
 
-use super::{Radio, Schedule, as_numbers};
+use super::{Class, Radio, Schedule, Scheduler, as_numbers};
 
 /// A link in one direction: queue, transmitter, wire.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,6 +28,8 @@ pub struct Link {
     pub limit: Limit,
     /// Largest packet that any flow sends through the link, framing included, not packed.
     pub mtu_bytes: u32,
+    /// The scheduler of its classes; without one it has a single queue.
+    pub scheduler: Option<Scheduler>,
     /// The device below the queue, if it holds more than the packet being sent.
     pub device: Option<Device>,
     /// Extra delay on the wire.
@@ -58,8 +60,13 @@ impl Link {
     /// and header of Ethernet, unless the scenario has larger packets (Linux 6.1 pkt_sched.h,
     /// psched_mtu). All others get the largest packet that any flow sends.
     pub fn queue_mtu_bytes(&self) -> u32 {
+        self.mtu_bytes_of(&self.queue)
+    }
+
+    /// The MTU that a queue of the link is configured with.
+    pub fn mtu_bytes_of(&self, queue: &QdiscSpec) -> u32 {
         const ETHERNET: u32 = 1500 + 14;
-        match registry::follows_linux(&self.queue) {
+        match registry::follows_linux(queue) {
             true => self.mtu_bytes.max(ETHERNET),
             false => self.largest_bytes(),
         }
@@ -67,9 +74,25 @@ impl Link {
 
     /// What the queue makes of its parameters at the rate with which the link starts.
     pub fn effective(&self) -> Vec<Effective> {
-        let (limit, rate) = (self.limit, Some(self.capacity.initial_rate()));
-        let env = Env { limit, mtu_bytes: self.queue_mtu_bytes(), rate, salt: 0 };
-        registry::effective(&self.queue, &env).expect("the queue has been checked")
+        let rate = Some(self.capacity.initial_rate());
+        let of = |(queue, limit): (&QdiscSpec, Limit)| {
+            let env = Env { limit, mtu_bytes: self.mtu_bytes_of(queue), rate, salt: 0 };
+            registry::effective(queue, &env).expect("the queue has been checked")
+        };
+        let Some(scheduler) = &self.scheduler else { return of((&self.queue, self.limit)) };
+        let of_leaf = |index| {
+            let class: &Class = &scheduler.classes[index];
+            of(self.queue_of(class)).into_iter().map(|value| {
+                let part = format!("{} {}", class.name, value.part);
+                value.of(part.trim_end())
+            })
+        };
+        scheduler.leaves().flat_map(of_leaf).collect()
+    }
+
+    /// The queue of a class, with its limit.
+    pub fn queue_of<'a>(&'a self, class: &'a Class) -> (&'a QdiscSpec, Limit) {
+        class.queue.as_ref().map_or((&self.queue, self.limit), |(spec, limit)| (spec, *limit))
     }
 
     /// Those values that contradict what the scenario says: in place of a parameter that it sets,

@@ -6,6 +6,8 @@ mod as_numbers;
 mod flows;
 mod links;
 mod schedule;
+mod scheduler;
+mod scheduler_json;
 mod tcp;
 mod to_json;
 mod wlan;
@@ -19,6 +21,7 @@ pub use self::apps::{App, Chunks, Codec, Datagrams, Recording, Shape, Sizes, Tra
 pub use self::flows::FlowGroup;
 pub use self::links::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Trace};
 pub use self::schedule::Schedule;
+pub use self::scheduler::{Class, Scheduler, SchedulerKind};
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
 pub use self::wlan::{Radio, RateControl, Wlan};
 pub use crate::document::apps::{Adaptation, Arrivals};

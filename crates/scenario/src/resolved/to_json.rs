@@ -1,10 +1,10 @@
 //! The resolved scenario as JSON for people and manifests: keys in a fixed order, quantities as
 //! texts with units.
 
-use serde_json::{Map, Value, json};
-use sojourn_aqm::params::Quantity as _;
-use sojourn_aqm::{Ecn, Packing, QdiscSpec, Rate, Span, Time, registry, units};
+use serde_json::{Value, json};
+use sojourn_aqm::{Ecn, Rate, Span, Time, units};
 
+use super::scheduler_json::{self, add_packing, queue};
 use super::{
     App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
     Shape, Sizes, Tcp, Trace, Transfers, Wlan,
@@ -56,15 +56,10 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
         "ecn_bleaching": link.ecn_bleaching,
     });
     add_packing(&mut value, link.packing);
-    value
-}
-
-/// Adds what changes the size of a frame.
-fn add_packing(value: &mut Value, packing: Packing) {
-    if !packing.is_none() {
-        value["mpu"] = json!(units::show_bytes(packing.mpu));
-        value["cells"] = json!(packing.cells.show());
+    if let Some(scheduler) = &link.scheduler {
+        value["scheduler"] = scheduler_json::scheduler(link, scheduler);
     }
+    value
 }
 
 fn delay(link: &Link) -> Value {
@@ -176,20 +171,6 @@ fn trace(trace: &Trace) -> Value {
 
 /// Kind, dialect and every parameter of the queue that is in place before time zero, and the code
 /// of a law that is not registered.
-fn queue(spec: &QdiscSpec) -> Value {
-    let settings = registry::settings(&spec.in_place()).expect("a checked spec is legal");
-    let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), json!(value)));
-    let mut queue = json!({
-        "kind": spec.kind(),
-        "dialect": registry::dialect_of(spec),
-        "settings": settings.collect::<Map<_, _>>(),
-    });
-    if let Some(law) = &spec.custom {
-        queue["source"] = json!(law.source());
-    }
-    queue
-}
-
 fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
     let route = |route: &[usize]| route.iter().map(|&l| links[l].name.as_str()).collect::<Vec<_>>();
     let mut table = json!({

@@ -3,7 +3,7 @@
 use sojourn_aqm::Span;
 
 use super::{Generated, Kind, Template, constant};
-use crate::document::links::LinkCells;
+use crate::document::framing::LinkCells;
 use crate::document::quantities::SizeText;
 
 pub(super) const VDSL: Kind = Kind {

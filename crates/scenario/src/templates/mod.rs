@@ -13,7 +13,8 @@ use sojourn_aqm::{Rate, Span, registry, units};
 
 use crate::document::Document;
 use crate::document::capacity::Capacity;
-use crate::document::links::{Link, LinkCells};
+use crate::document::framing::LinkCells;
+use crate::document::links::Link;
 use crate::document::quantities::{RateText, SizeText};
 use crate::document::wire::{Delay, Jitter};
 use crate::error::ScenarioError;

@@ -4,7 +4,7 @@ use sojourn_aqm::{Rate, Rng, Span};
 
 use super::{Generated, Kind, Template};
 use crate::document::capacity::{Capacity, InService, Schedule, Varying};
-use crate::document::links::LinkCells;
+use crate::document::framing::LinkCells;
 use crate::document::quantities::{SpanText, StepRateText};
 use crate::document::wire::{Delay, DelaySchedule, VaryingDelay};
 use crate::draw;
@@ -73,7 +73,8 @@ mod tests {
             panic!("delays")
         };
         let mbit = |rate: StepRateText| rate.0.unwrap().as_bps() as f64 / 1e6;
-        let rates = rates.steps.iter().map(|(at, rate)| (at.0.as_nanos() / 1_000_000_000, mbit(*rate)));
+        let rates =
+            rates.steps.iter().map(|(at, rate)| (at.0.as_nanos() / 1_000_000_000, mbit(*rate)));
         (rates.collect(), delays.steps.iter().map(|(_, delay)| 2e3 * delay.0.as_secs()).collect())
     }
 

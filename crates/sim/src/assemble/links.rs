@@ -75,7 +75,7 @@ fn queue(plan: &Resolved, place: usize, rate: Rate) -> Result<Box<dyn Qdisc<Pack
         salt: Rng::stream(plan.seed, "hash", place as u64).next_u64(),
     };
     let make = if plan.record.signals { registry::build_watched } else { registry::build };
-    make(&link.queue.in_place(), &env).map_err(|error| {
+    sojourn_link::discipline(link, &env, make).map_err(|error| {
         SimError::invalid(&format!("links.{}.queue", link.name), error.to_string())
     })
 }

@@ -71,7 +71,9 @@ pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     let links = resolved.links.iter().zip(&over).flat_map(|(link, over)| {
         let queue = Queue::of(resolved, link, &over.senders);
         let of_link = OF_LINKS.iter().filter_map(move |check| check(resolved, link, over));
-        of_link.chain(OF_QUEUES.iter().filter_map(move |check| check(&queue)))
+        // The queues of classes share the link, so that its rate says little about each.
+        let of_queues = if link.scheduler.is_some() { &[][..] } else { &OF_QUEUES };
+        of_link.chain(of_queues.iter().filter_map(move |check| check(&queue)))
     });
     let wlans = (0..resolved.wlans.len()).filter_map(|index| link::unused_wlan(resolved, index));
     let flows = resolved.flows.iter().enumerate().flat_map(|(index, flow)| {

@@ -1,0 +1,261 @@
+//! Schedulers against arithmetic by hand.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{CODE_POINTS, Htb, HtbNode, Prio};
+use crate::framing::{Cells, Framing, Packing};
+use crate::law::{Cause, Stage};
+use crate::packet::{Ecn, Packet};
+use crate::qdisc::{Qdisc, Sink};
+use crate::registry::{self, QdiscSpec};
+use crate::testing::{assert_near, env, ms, rng};
+use crate::time::{Rate, Span, Time};
+
+/// A packet whose class is its DSCP.
+#[derive(Clone, Copy, Debug)]
+struct Classed {
+    class: u8,
+    bytes: u32,
+}
+
+impl Packet for Classed {
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+    fn set_ce(&mut self) {}
+    fn flow(&self) -> u64 {
+        u64::from(self.class)
+    }
+    fn dscp(&self) -> u8 {
+        self.class
+    }
+}
+
+/// Counts drops.
+#[derive(Default)]
+struct Dropped(u32);
+
+impl Sink<Classed> for Dropped {
+    fn dropped(&mut self, _: Classed, _: Time, _: Stage, _: Cause) {
+        self.0 += 1;
+    }
+    fn marked(&mut self, _: &mut Classed, _: Time, _: Stage, _: Cause) {}
+}
+
+fn queues(aqm: &str, count: usize) -> Vec<Box<dyn Qdisc<Classed>>> {
+    let spec = QdiscSpec::parse(aqm).unwrap();
+    (0..count).map(|_| registry::build(&spec, &env()).unwrap()).collect()
+}
+
+/// A class with tc's defaults; rates in kbit/s.
+fn class(parent: Option<usize>, rate: u64, ceil: u64) -> HtbNode {
+    HtbNode {
+        parent,
+        rate: Rate::from_bps(rate * 1000),
+        ceil: Rate::from_bps(ceil * 1000),
+        burst_bytes: 1600,
+        cburst_bytes: 1600,
+        quantum_bytes: (rate * 1000 / 80).clamp(1000, 200_000),
+        priority: 0,
+    }
+}
+
+/// A tree in which a DSCP is the index of a class.
+fn tree(classes: Vec<HtbNode>) -> Htb {
+    let is_leaf = |class: usize| classes.iter().all(|other| other.parent != Some(class));
+    let of = |dscp| (dscp < classes.len() && is_leaf(dscp)).then_some(dscp as u8);
+    Htb { class_of: core::array::from_fn(of), classes, framing: Framing::NONE }
+}
+
+fn built(tree: &Htb) -> Box<dyn Qdisc<Classed>> {
+    let leaves = (0..tree.classes.len()).filter(|&class| tree.is_leaf(class)).count();
+    tree.build(queues("taildrop", leaves))
+}
+
+/// The rates of classes that always have packets of 1000 bytes, in kbit/s, on a line of 100 Mbit/s.
+fn rates(tree: &Htb, busy: &[u8]) -> Vec<f64> {
+    let (mut qdisc, mut rng, mut sink) = (built(tree), rng(), Dropped::default());
+    let mut sent = vec![0_u64; tree.classes.len()];
+    for &class in busy.iter().cycle().take(20 * busy.len()) {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 1000 }, &mut rng, &mut sink);
+    }
+    let (mut now, end) = (Time::ZERO, ms(20_000));
+    while now < end {
+        now = match qdisc.dequeue(now, &mut rng, &mut sink) {
+            Some(departure) => {
+                sent[usize::from(departure.packet.class)] += 1000;
+                qdisc.enqueue(now, departure.packet, &mut rng, &mut sink);
+                now + Span::from_micros(80)
+            }
+            None => qdisc.held_until().expect("a class waits for tokens"),
+        };
+    }
+    busy.iter().map(|&class| sent[usize::from(class)] as f64 * 8.0 / 20_000.0).collect()
+}
+
+#[track_caller]
+fn assert_rates(tree: &Htb, busy: &[u8], expected: &[f64]) {
+    let measured = rates(tree, busy);
+    for (one, expected) in measured.iter().zip(expected) {
+        assert_near(*one, *expected, 0.005 * expected + 2.0);
+    }
+}
+
+/// The example of the HTB user guide: what is left of 10 Mbit/s is shared by quantum.
+#[test]
+fn leaves_get_their_rates_and_share_the_rest_by_quantum() {
+    let root = class(None, 10_000, 10_000);
+    let plan = tree(vec![root, class(Some(0), 2_000, 10_000), class(Some(0), 4_000, 10_000)]);
+    // 4 Mbit/s are left, of which quanta of 25 and 50 kB give a third and two thirds.
+    assert_rates(&plan, &[1, 2], &[3_333.0, 6_667.0]);
+    assert_rates(&plan, &[1], &[10_000.0]);
+}
+
+#[test]
+fn a_ceiling_holds_whatever_is_left() {
+    let root = class(None, 10_000, 10_000);
+    let limited = class(Some(0), 1_000, 3_000);
+    let plan = tree(vec![root, limited, class(Some(0), 1_000, 10_000)]);
+    assert_rates(&plan, &[1], &[3_000.0]);
+    // A quantum of 12.5 kB takes the other class 10 ms, in which a bucket of 1600 bytes overflows.
+    let quick = |class| HtbNode { quantum_bytes: 1000, ..class };
+    let plan = tree(vec![root, quick(limited), quick(class(Some(0), 1_000, 10_000))]);
+    assert_rates(&plan, &[1, 2], &[3_000.0, 7_000.0]);
+    let alone = tree(vec![class(None, 2_000, 8_000), class(None, 3_000, 3_000)]);
+    assert_rates(&alone, &[0, 1], &[2_000.0, 3_000.0]);
+}
+
+#[test]
+fn what_is_left_goes_to_the_most_urgent_class() {
+    let root = class(None, 10_000, 10_000);
+    let late = HtbNode { priority: 1, ..class(Some(0), 4_000, 10_000) };
+    let plan = tree(vec![root, class(Some(0), 2_000, 10_000), late]);
+    assert_rates(&plan, &[1, 2], &[6_000.0, 4_000.0]);
+}
+
+#[test]
+fn a_class_borrows_from_the_nearest_ancestor_first() {
+    let plan = tree(vec![
+        class(None, 10_000, 10_000),
+        class(Some(0), 6_000, 10_000),
+        class(Some(1), 1_000, 10_000),
+        class(Some(1), 1_000, 10_000),
+        class(Some(0), 4_000, 10_000),
+    ]);
+    assert_rates(&plan, &[2, 3, 4], &[3_000.0, 3_000.0, 4_000.0]);
+    assert_rates(&plan, &[2, 4], &[6_000.0, 4_000.0]);
+}
+
+#[test]
+fn shares_count_overhead_and_cells() {
+    let packing = Packing { mpu: 0, cells: Cells::Atm };
+    let mut plan = tree(vec![class(None, 10_000, 10_000)]);
+    plan.framing = Framing { overhead: 40, packing };
+    // 1040 bytes take 22 cells, 1166 bytes.
+    assert_rates(&plan, &[0], &[10_000.0 * 1000.0 / 1166.0]);
+}
+
+/// At 8 Mbit/s a byte takes a microsecond: 1600 bytes of tokens, then debts of 400 and 1000 bytes.
+#[test]
+fn a_class_sends_while_it_is_not_in_debt() {
+    let (mut qdisc, mut rng, mut sink) =
+        (built(&tree(vec![class(None, 8_000, 8_000)])), rng(), Dropped::default());
+    for _ in 0..4 {
+        qdisc.enqueue(Time::ZERO, Classed { class: 0, bytes: 1000 }, &mut rng, &mut sink);
+    }
+    let (mut now, mut times) = (Time::ZERO, Vec::new());
+    while !qdisc.is_empty() {
+        match qdisc.dequeue(now, &mut rng, &mut sink) {
+            Some(_) => times.push(now.as_nanos() / 1000),
+            None => now = qdisc.held_until().unwrap(),
+        }
+    }
+    assert_eq!(times, [0, 0, 400, 1_400]);
+    assert_eq!(qdisc.held_until(), None, "an empty tree holds nothing back");
+}
+
+#[test]
+fn an_arrival_of_another_class_passes_those_held_back() {
+    let plan = tree(vec![class(None, 8, 8), class(None, 8_000, 8_000)]);
+    let (mut qdisc, mut rng, mut sink) = (built(&plan), rng(), Dropped::default());
+    for _ in 0..4 {
+        qdisc.enqueue(Time::ZERO, Classed { class: 0, bytes: 1000 }, &mut rng, &mut sink);
+    }
+    while qdisc.dequeue(Time::ZERO, &mut rng, &mut sink).is_some() {}
+    assert!(qdisc.held_until() > Some(ms(100)) && qdisc.serves_while_held());
+    qdisc.enqueue(ms(1), Classed { class: 1, bytes: 1000 }, &mut rng, &mut sink);
+    let left = qdisc.dequeue(ms(1), &mut rng, &mut sink).map(|departure| departure.packet.class);
+    assert_eq!(left, Some(1));
+}
+
+/// Linux 6.1 sch_htb.c, htb_enqueue: HTB_DIRECT.
+#[test]
+fn packets_without_a_class_leave_first_and_unshaped() {
+    let (mut qdisc, mut rng, mut sink) =
+        (built(&tree(vec![class(None, 8, 8)])), rng(), Dropped::default());
+    for class in [0, 1, 0, 1].into_iter().chain([1; 999]) {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 1000 }, &mut rng, &mut sink);
+    }
+    assert_eq!((sink.0, qdisc.backlog().packets, qdisc.backlog().bytes), (1, 1002, 1_002_000));
+    let mut left = || qdisc.dequeue(Time::ZERO, &mut rng, &mut sink).map(|it| it.packet.class);
+    assert!((0..1000).all(|_| left() == Some(1)));
+    assert_eq!([left(), left(), left()], [Some(0), Some(0), None]);
+}
+
+/// A leaf may drop its last packets at the head.
+#[test]
+fn a_leaf_that_its_aqm_empties_gives_way() {
+    let plan = tree(vec![class(None, 8_000, 8_000), class(None, 8_000, 8_000)]);
+    let mut qdisc = plan.build(queues("codel@linux:target=1ms,interval=5ms", 2));
+    let (mut rng, mut sink, mut left) = (rng(), Dropped::default(), 0);
+    for class in [0, 1].into_iter().cycle().take(400) {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 1500 }, &mut rng, &mut sink);
+    }
+    let mut now = ms(50);
+    while !qdisc.is_empty() {
+        match qdisc.dequeue(now, &mut rng, &mut sink) {
+            Some(_) => left += 1,
+            None => now = qdisc.held_until().unwrap_or(now),
+        }
+    }
+    assert!(sink.0 > 10 && sink.0 + left == 400, "{} {left}", sink.0);
+}
+
+#[test]
+fn prio_serves_the_first_class_that_has_packets() {
+    let class_of = core::array::from_fn(|dscp| if dscp < 3 { dscp as u8 } else { 1 });
+    assert_eq!(class_of.len(), CODE_POINTS);
+    let mut qdisc = Prio { class_of }.build(queues("taildrop", 3));
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    for class in [2, 46, 0, 1, 2, 0] {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 100 }, &mut rng, &mut sink);
+    }
+    assert_eq!((qdisc.backlog().packets, qdisc.backlog().bytes), (6, 600));
+    let next = |_| qdisc.dequeue(Time::ZERO, &mut rng, &mut sink).map(|it| it.packet.class);
+    assert_eq!([0; 7].map(next), [Some(0), Some(0), Some(46), Some(1), Some(2), Some(2), None]);
+}
+
+/// PIE's timers run whether or not the other class has packets.
+#[test]
+fn timers_of_each_class_are_run() {
+    let class_of = core::array::from_fn(|dscp| (dscp > 0) as u8);
+    let mut qdisc = Prio { class_of }.build(queues("pie", 2));
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    for millis in 0..4_000 {
+        let now = ms(millis);
+        while let Some(due) = qdisc.next_timer().filter(|&due| due <= now) {
+            qdisc.on_timer(due);
+        }
+        for _ in 0..2 {
+            qdisc.enqueue(now, Classed { class: 1, bytes: 1000 }, &mut rng, &mut sink);
+        }
+        qdisc.dequeue(now, &mut rng, &mut sink);
+    }
+    // Half of the packets are too many; a queue without updates would drop at its limit alone.
+    assert!(qdisc.backlog().packets < 300, "{}", qdisc.backlog().packets);
+}

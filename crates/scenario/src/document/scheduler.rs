@@ -1,0 +1,131 @@
+//! Schedulers of classes, as written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::algorithm::AlgorithmSpec;
+use super::algorithm_schema;
+use super::framing::{LinkCells, is_zero, no_bytes};
+use super::ip_fields::DscpKey;
+use super::quantities::{RateText, SizeText};
+use super::tagged::tagged;
+
+/// The scheduler of a link's classes, a table of kind `htb` or `prio`.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Scheduler {
+    /// Classes with rates and ceilings that lend each other what they leave unused (Linux
+    /// `sch_htb.c`).
+    #[schemars(title = "HtbScheduler")]
+    Htb(HtbScheduler),
+    /// Classes in strict priority (Linux `sch_prio.c`).
+    #[schemars(title = "PrioScheduler")]
+    Prio(PrioScheduler),
+}
+
+/// Classes with rates and ceilings that lend each other what they leave unused (Linux `sch_htb.c`).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HtbScheduler {
+    /// The leaf of packets whose DSCP no class has. Without it they leave before all others and
+    /// unshaped, as in Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// Bytes that the classes count for a packet on top of what their queues count (`overhead` of
+    /// tc's classes).
+    #[serde(default = "no_bytes", skip_serializing_if = "is_zero")]
+    pub overhead: SizeText,
+    /// Least size of a packet with this overhead, as the classes count it.
+    #[serde(default = "no_bytes", skip_serializing_if = "is_zero")]
+    pub mpu: SizeText,
+    /// Cells that the classes count: `atm` takes 53 bytes for every 48 (`linklayer atm`), `ptm` one
+    /// more for every 64.
+    #[serde(default, skip_serializing_if = "LinkCells::is_none")]
+    pub cells: LinkCells,
+    /// The classes. Those of equal rank take turns in this order.
+    #[schemars(length(min = 1))]
+    pub classes: Vec<HtbClass>,
+}
+
+/// A class of `htb`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HtbClass {
+    /// Its name: a word of letters, digits, `_` and `-`.
+    pub name: String,
+    /// The class from which it borrows. A class that is nobody's parent is a leaf and has a queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// What it may send in any case.
+    pub rate: RateText,
+    /// What it may send at most, if an ancestor has something to lend. The default is its `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceil: Option<RateText>,
+    /// Depth of the bucket of its `rate`.
+    #[serde(default = "burst", skip_serializing_if = "is_usual_burst")]
+    pub burst: SizeText,
+    /// Depth of the bucket of its `ceil`.
+    #[serde(default = "burst", skip_serializing_if = "is_usual_burst")]
+    pub cburst: SizeText,
+    /// Bytes that a leaf may send per turn when it borrows. The default is a tenth of what its
+    /// `rate` carries per second, from 1000B to 200kB (`r2q 10`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<SizeText>,
+    /// Priority of a leaf, 0 to 7: those with a lower number send first, if they may send.
+    #[serde(default, skip_serializing_if = "is_first")]
+    #[schemars(range(max = 7))]
+    pub prio: u8,
+    /// DSCPs of its packets: numbers or names, such as `["ef", "cs6"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dscp: Vec<DscpKey>,
+    /// The queue of a leaf. The default is the link's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "algorithm_schema::class_queue")]
+    pub queue: Option<AlgorithmSpec>,
+}
+
+/// Classes in strict priority (Linux `sch_prio.c`).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrioScheduler {
+    /// The class of packets whose DSCP no class has.
+    pub default: String,
+    /// The classes, the most urgent first.
+    #[schemars(length(min = 1))]
+    pub classes: Vec<PrioClass>,
+}
+
+/// A class of `prio`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrioClass {
+    /// Its name: a word of letters, digits, `_` and `-`.
+    pub name: String,
+    /// DSCPs of its packets: numbers or names, such as `["ef", "cs6"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dscp: Vec<DscpKey>,
+    /// Its queue. The default is the link's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "algorithm_schema::class_queue")]
+    pub queue: Option<AlgorithmSpec>,
+}
+
+tagged!(Scheduler, "a table of kind `htb` or `prio`", {
+    "htb" => Htb(HtbScheduler),
+    "prio" => Prio(PrioScheduler)
+});
+
+/// `burst` and `cburst` of tc (iproute2 6.1 tc/q_htb.c, with timers of a nanosecond).
+const BURST_BYTES: u64 = 1600;
+
+fn burst() -> SizeText {
+    SizeText(BURST_BYTES)
+}
+
+fn is_usual_burst(size: &SizeText) -> bool {
+    size.0 == BURST_BYTES
+}
+
+fn is_first(priority: &u8) -> bool {
+    *priority == 0
+}
