@@ -171,6 +171,7 @@ struct Qdisc *shim_child(struct Qdisc_ops *ops, u32 limit)
 	struct Qdisc *child = calloc(1, sizeof(*child));
 
 	child->ops = ops;
+	child->dequeue = ops->dequeue;
 	child->limit = limit;
 	return child;
 }

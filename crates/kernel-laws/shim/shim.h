@@ -374,7 +374,7 @@ struct net_device_ops { int (*ndo_setup_tc)(struct net_device *, int, void *); }
 struct net_device {
 	unsigned int mtu;
 	unsigned short hard_header_len;
-	unsigned int tx_queue_len;
+	unsigned int tx_queue_len, num_tx_queues, real_num_tx_queues, flags;
 	const struct net_device_ops *netdev_ops;
 };
 struct gnet_stats_basic_sync { u64 bytes, packets; };
@@ -384,6 +384,8 @@ struct qdisc_skb_head { struct sk_buff *head, *tail; u32 qlen; };
 struct netdev_queue;
 struct Qdisc_ops;
 struct Qdisc {
+	struct sk_buff *(*dequeue)(struct Qdisc *);
+	struct netdev_queue *dev_queue;
 	unsigned int flags;
 	u32 limit, handle, parent;
 	const struct Qdisc_ops *ops;
@@ -401,12 +403,13 @@ struct tcf_proto { int unused; };
 struct tcf_block { int unused; };
 struct tcf_qevent { int unused; };
 struct tcf_result { unsigned long class; u32 classid; };
-struct tcmsg { u32 tcm_handle, tcm_info; };
+struct tcmsg { u32 tcm_handle, tcm_parent, tcm_info; };
 struct Qdisc_class_ops {
 	struct netdev_queue *(*select_queue)(struct Qdisc *, struct tcmsg *);
 	int (*graft)(struct Qdisc *, unsigned long, struct Qdisc *, struct Qdisc **,
 		     struct netlink_ext_ack *);
 	struct Qdisc *(*leaf)(struct Qdisc *, unsigned long);
+	void (*qlen_notify)(struct Qdisc *, unsigned long);
 	unsigned long (*find)(struct Qdisc *, u32);
 	int (*change)(struct Qdisc *, u32, u32, struct nlattr **, unsigned long *,
 		      struct netlink_ext_ack *);
@@ -428,6 +431,7 @@ struct Qdisc_ops {
 	int (*init)(struct Qdisc *, struct nlattr *, struct netlink_ext_ack *);
 	void (*reset)(struct Qdisc *);
 	void (*destroy)(struct Qdisc *);
+	void (*attach)(struct Qdisc *);
 	int (*change)(struct Qdisc *, struct nlattr *, struct netlink_ext_ack *);
 	int (*dump)(struct Qdisc *, struct sk_buff *);
 	int (*dump_stats)(struct Qdisc *, struct gnet_dump *);

@@ -3,6 +3,7 @@
 use sojourn_aqm::parts::idle_table::IdleTable;
 
 use crate::arrivals::RATE;
+use crate::trees;
 
 /// `avpkt` of tc.
 const MEAN_PACKET: u64 = 1000;
@@ -41,7 +42,13 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(sfq());
     cases.extend(sfb());
     cases.extend(cake());
+    cases.extend(htb());
     cases
+}
+
+fn htb() -> Vec<Case> {
+    let case = |(ours, options)| Case { law: "htb", ours, options, known: None };
+    trees::all().map(case).collect()
 }
 
 fn codel() -> Vec<Case> {

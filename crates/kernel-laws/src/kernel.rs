@@ -11,8 +11,11 @@ const SOURCES: &str = "/usr/src";
 /// The file that is compiled with every discipline.
 const DIVISION: &str = "lib/math/reciprocal_div.c";
 /// The headers taken from the kernel; all others are forwarded to the shim.
-const HEADERS: [&str; 8] = [
+const HEADERS: [&str; 11] = [
     "linux/list.h",
+    "linux/rbtree.h",
+    "linux/rbtree_augmented.h",
+    "linux/rbtree_types.h",
     "linux/reciprocal_div.h",
     "linux/win_minmax.h",
     "net/codel.h",
@@ -21,6 +24,8 @@ const HEADERS: [&str; 8] = [
     "net/pie.h",
     "net/red.h",
 ];
+/// The file that htb includes.
+const TREES: &str = "lib/rbtree.c";
 const USER_HEADER: &str = "include/uapi/linux/pkt_sched.h";
 /// The compiler's language options from the kernel's Makefile. With strict aliasing, the lists of
 /// sch_sfq.c, whose head is a queue used as a packet, would be compiled differently.
@@ -51,7 +56,7 @@ impl KernelSource {
         let name = archive.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let top = name.trim_end_matches(".tar.xz").to_owned();
         let folder = into.join(&top);
-        let mut members = vec!["Makefile".to_owned(), DIVISION.to_owned(), USER_HEADER.to_owned()];
+        let mut members = ["Makefile", DIVISION, TREES, USER_HEADER].map(str::to_owned).to_vec();
         members.extend(HEADERS.iter().map(|header| format!("include/{header}")));
         members.extend(laws.iter().map(|law| source_of(law)));
         if members.iter().any(|member| !folder.join(member).is_file()) {

@@ -11,6 +11,7 @@ mod kernel;
 mod replay;
 mod report;
 mod segments;
+mod trees;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -95,7 +96,10 @@ fn compare_all(
             println!("{}: Linux {} does not have it", case.law, kernel.version);
             continue;
         }
-        let aqm = case.ours.split(':').next().expect("a text has a first part");
+        let aqm = match trees::is_tree(case.ours) {
+            true => "taildrop",
+            false => case.ours.split(':').next().expect("a text has a first part"),
+        };
         let arrivals = match simulated.take().filter(|(known, _)| *known == aqm) {
             Some((_, arrivals)) => arrivals,
             None => arrivals::simulate(aqm, seconds)?,

@@ -7,6 +7,7 @@ use sojourn_aqm::{
 };
 
 use crate::arrivals::{RATE, TestPacket};
+use crate::trees;
 
 /// Largest packet: Ethernet.
 pub(crate) const MTU_BYTES: u32 = 1514;
@@ -87,6 +88,8 @@ struct SingleLink {
     collected: Collected,
     /// When the link will be free again; `None` if it is idle.
     busy_until: Option<Time>,
+    /// Whether it is free, but the discipline holds all packets back until then.
+    is_held: bool,
 }
 
 impl SingleLink {
@@ -105,7 +108,7 @@ impl SingleLink {
     fn arrive(&mut self, now: Time, packet: TestPacket) {
         self.begin(now, Some(&packet));
         self.qdisc.enqueue(now, packet, &mut self.rng, &mut self.collected);
-        if self.busy_until.is_none() {
+        if self.busy_until.is_none() || self.is_held && self.qdisc.serves_while_held() {
             self.serve(now);
         }
     }
@@ -119,6 +122,7 @@ impl SingleLink {
             self.collected.outcomes.insert(outcome);
         }
         let busy = left.map(|packet| now + RATE.time_for(u64::from(packet.bytes)));
+        self.is_held = busy.is_none();
         self.busy_until = busy.or_else(|| self.qdisc.held_until());
     }
 }
@@ -131,16 +135,20 @@ pub(crate) fn replay(
     aqm: &str,
     arrivals: &[(Time, TestPacket)],
 ) -> Result<(Operations, Outcomes), String> {
-    let spec = QdiscSpec::parse(aqm).map_err(|error| format!("{aqm}: {error}"))?;
     let limit = Limit::Packets(1000);
     let env = Env { limit, mtu_bytes: MTU_BYTES, rate: Some(RATE), salt: SALT };
-    let qdisc = registry::build(&spec, &env).map_err(|error| format!("{aqm}: {error}"))?;
+    let of_registry = || {
+        let spec = QdiscSpec::parse(aqm).map_err(|error| format!("{aqm}: {error}"))?;
+        registry::build(&spec, &env).map_err(|error| format!("{aqm}: {error}"))
+    };
+    let qdisc = trees::build(aqm, &env).map_or_else(of_registry, Ok)?;
     let mut link = SingleLink {
         qdisc,
         rng: Rng::stream(SEED, "law", 0),
         operations: Operations::default(),
         collected: Collected::default(),
         busy_until: None,
+        is_held: false,
     };
     for &(at, packet) in arrivals {
         while let Some(free) = link.busy_until.filter(|&free| free <= at) {
