@@ -152,7 +152,7 @@ WORDS = [
 def test_tc_itself_takes_the_words(aqm):
     """tc reads all options before it looks for the device, so none is needed."""
     commands, _ = _core.tc_export(
-        [("nosuchdev0", False, 10_000_000, None, (14, 0, "none"), aqm)], None, False
+        [("nosuchdev0", False, 10_000_000, None, (14, 0, "none"), aqm, None)], None, False
     )
     for line in commands:
         done = subprocess.run(line.split(), capture_output=True, text=True, check=False)

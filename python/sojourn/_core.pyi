@@ -622,7 +622,9 @@ def tc_check(
     """
 
 def tc_export(
-    links: list[tuple[str, bool, int, tuple[int, bool] | None, tuple[int, int, str], str]],
+    links: list[
+        tuple[str, bool, int, tuple[int, bool] | None, tuple[int, int, str], str, str | None]
+    ],
     kernel: tuple[int, int] | None,
     uci: bool,
 ) -> tuple[list[str], list[str]]:

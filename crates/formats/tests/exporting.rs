@@ -39,6 +39,7 @@ fn link(aqm: &str) -> TcLink {
         framing_bytes: 14,
         packing: Packing::NONE,
         aqm: aqm.to_owned(),
+        scheduler: None,
     }
 }
 
@@ -246,6 +247,59 @@ fn cells_come_back_and_ptm_is_refused() {
     assert!(toml.contains("framing = \"40B\"\nmpu = \"64B\"\ncells = \"atm\"\n"), "{toml}");
     let ptm = commands_of(&of(Packing { mpu: 0, cells: Cells::Ptm }), None).unwrap_err();
     assert!(ptm.to_string().contains("no PTM cells"), "{ptm}");
+}
+
+const HTB: &str = r#"{ "kind": "htb", "default": "1-12", "overhead": "26B", "cells": "atm",
+"classes": [
+{ "name": "1-1", "dscp": [], "parent": null, "rate": "10mbit", "ceil": "10mbit",
+  "burst": "1600B", "cburst": "1600B", "quantum": "125kB", "prio": 0 },
+{ "name": "1-11", "dscp": [46, 48], "parent": "1-1", "rate": "128kbit", "ceil": "3333kbit",
+  "burst": "1749B", "cburst": "1749B", "quantum": "300B", "prio": 1, "aqm": "pfifo_like" },
+{ "name": "1-12", "dscp": [], "parent": "1-1", "rate": "1666kbit", "ceil": "9984kbit",
+  "burst": "1600B", "cburst": "1600B", "quantum": "300B", "prio": 2, "aqm": "fq_codel@linux" }] }"#;
+
+#[test]
+fn a_tree_of_htb_comes_back() {
+    let json = HTB.replace("pfifo_like", "taildrop:limit=50p");
+    let out = TcLink { scheduler: Some(json), ..link("fq_codel@linux") };
+    let text = commands_of(&out, None).unwrap().words.join("\n");
+    let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
+    let setup = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let import = scenario(&setup, &wish).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for part in [
+        "rate = \"1gbit\"\nframing = \"14B\"\nqueue = \"fq_codel@linux\"",
+        "kind = \"htb\"\ndefault = \"1-12\"\noverhead = \"26B\"\ncells = \"atm\"\n",
+        "name = \"1-1\"\nrate = \"10mbit\"\nceil = \"10mbit\"\n",
+        "name = \"1-11\"\nparent = \"1-1\"\nrate = \"128kbit\"\nceil = \"3333kbit\"\nburst = \
+         \"1749B\"\ncburst = \"1749B\"\nquantum = \"300B\"\nprio = 1\ndscp = [46, 48]\nqueue = \
+         \"taildrop:limit=50p\"",
+        "quantum = \"300B\"\nprio = 2\n",
+    ] {
+        assert!(import.toml.contains(part), "{part}\nis not in\n{}", import.toml);
+    }
+}
+
+#[test]
+fn bands_of_prio_come_back_below_the_shaper() {
+    let json = r#"{ "kind": "prio", "default": "band-2", "classes": [
+        { "name": "band-1", "dscp": [46], "aqm": "taildrop" },
+        { "name": "band-2", "dscp": [], "aqm": "fq_codel@linux" },
+        { "name": "band-3", "dscp": [1, 8], "aqm": "fq_codel@linux" }] }"#;
+    let out = TcLink { scheduler: Some(json.to_owned()), ..link("fq_codel@linux") };
+    let text = commands_of(&out, None).unwrap().words.join("\n");
+    let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
+    let toml = scenario(&read(&text).unwrap(), &wish).unwrap().toml;
+    for part in [
+        "rate = \"10mbit\"",
+        "kind = \"prio\"\ndefault = \"band-2\"",
+        "name = \"band-1\"\ndscp = [46]\nqueue = \"taildrop:limit=1000p\"",
+        "name = \"band-3\"\ndscp = [1, 8]\n",
+    ] {
+        assert!(toml.contains(part), "{part}\nis not in\n{toml}\nof\n{text}");
+    }
+    let one = r#"{ "kind": "prio", "default": "a", "classes": [{ "name": "a", "dscp": [] }] }"#;
+    let out = TcLink { scheduler: Some(one.to_owned()), ..link("fq_codel@linux") };
+    assert!(commands_of(&out, None).unwrap_err().to_string().contains("2 to 16 bands"));
 }
 
 #[test]

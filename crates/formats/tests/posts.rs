@@ -263,7 +263,7 @@ fn a_curve_of_hfsc_and_the_mark_of_cake_are_not_lost() {
 }
 
 #[test]
-fn a_tree_says_which_leaf_is_taken_and_what_is_lost() {
+fn a_tree_keeps_its_classes_and_says_what_is_lost() {
     let import = imported(
         "tc qdisc add dev eth0 root handle 1: htb default 30\n\
          tc class add dev eth0 parent 1: classid 1:1 htb rate 6mbit burst 15k\n\
@@ -275,8 +275,14 @@ fn a_tree_says_which_leaf_is_taken_and_what_is_lost() {
          tc filter add dev eth0 protocol ip parent 1:0 prio 1 u32 match ip dport 22 0xffff flowid \
          1:10\n",
     );
-    for part in ["2 leaves", "`prio 3`", "`quantum 1514`", "without cburst", "filters are not"] {
-        assert!(import.unknown.iter().any(|it| it.contains(part)), "{part}: {:?}", import.unknown);
+    let lost = "the filter looks at `ip dport`";
+    assert!(import.unknown.iter().any(|it| it.contains(lost)), "{:?}", import.unknown);
+    for part in [
+        "default = \"1-30\"",
+        "name = \"1-1\"\nrate = \"6mbit\"\nburst = \"15360B\"",
+        "parent = \"1-1\"\nrate = \"1mbit\"\nceil = \"6mbit\"\nquantum = \"1514B\"\nprio = 3",
+    ] {
+        assert!(import.toml.contains(part), "{part}\nis not in\n{}", import.toml);
     }
     let alone = imported(
         "tc qdisc add dev eth0 root handle 1: htb\n\
@@ -285,7 +291,12 @@ fn a_tree_says_which_leaf_is_taken_and_what_is_lost() {
     let found = alone.unknown.iter().any(|it| it.contains("no default class"));
     assert!(found && alone.toml.contains("mpu = \"64B\""), "{:?} {}", alone.unknown, alone.toml);
     let prio = imported("tc qdisc add dev eth0 root prio");
-    assert!(prio.unknown.iter().any(|it| it.contains("bands of prio")), "{:?}", prio.unknown);
+    // Type of service: minimal delay, then bulk (Linux 6.1 net/ipv4/route.c, ip_tos2prio).
+    for part in
+        ["kind = \"prio\"\ndefault = \"band-2\"", "dscp = [4, 5, 12, ", "dscp = [2, 3, 10, "]
+    {
+        assert!(prio.toml.contains(part), "{part}\nis not in\n{}", prio.toml);
+    }
     let peak = "tc qdisc add dev eth0 root tbf limit 9000 burst 9000 rate 20000 mtu 1510 peakrate \
                 30000";
     assert!(imported(peak).unknown.iter().any(|it| it.contains("`peakrate 30000`")));
@@ -325,7 +336,18 @@ fn sqm_is_read_from_uci_and_from_variables() {
                  sqm.eth1.script='simple.qos'\nsqm.eth1.linklayer='ethernet'\n\
                  sqm.eth1.overhead='44'\n";
     expect(&[
-        (shown, &["rate = \"9984kbit\"", "framing = \"58B\"", "quantum=300B"]),
+        (
+            shown,
+            &[
+                "framing = \"58B\"",
+                "default = \"1-12\"",
+                "rate = \"128kbit\"\nceil = \"3333kbit\"\nburst = \"1749B\"\ncburst = \"1749B\"\n\
+                 quantum = \"1749B\"\nprio = 1\ndscp = [4, 20, 36, 46, 48, 52]\n",
+                "rate = \"1666kbit\"\nceil = \"9984kbit\"",
+                "prio = 3\ndscp = [8]\n",
+                "quantum=300B",
+            ],
+        ),
         (
             "UPLINK=10000\nDOWNLINK=0\nSCRIPT=piece_of_cake.qos\nLINKLAYER=atm\nOVERHEAD=44\n",
             &["bandwidth=10mbit", "overhead=44B,cells=atm"],
@@ -372,4 +394,61 @@ fn every_device_of_a_post_has_a_line() {
         all.iter().map(|it| it.chain.join(">")).collect::<Vec<_>>(),
         ["noqueue", "mq>fq_codel"]
     );
+}
+
+/// Filters by DSCP: the first that matches decides, those of a lower priority number first.
+#[test]
+fn filters_by_dscp_choose_the_class() {
+    let tree = "tc qdisc add dev eth0 root handle 1: htb default 12\n\
+                tc class add dev eth0 parent 1: classid 1:1 htb rate 9mbit\n\
+                tc class add dev eth0 parent 1:1 classid 1:11 htb rate 1mbit ceil 3mbit\n\
+                tc class add dev eth0 parent 1:1 classid 1:12 htb rate 1mbit ceil 9mbit\n\
+                tc class add dev eth0 parent 1:1 classid 1:13 htb rate 1mbit ceil 9mbit\n";
+    let add = "tc filter add dev eth0 parent 1: protocol ip";
+    let of = |filters: &str| imported(&format!("{tree}{}", filters.replace("ADD", add))).toml;
+    let has = |toml: &str, class: &str, ceil: &str, dscp: &str| {
+        let text = format!(
+            "name = \"{class}\"\nparent = \"1-1\"\nrate = \"1mbit\"\nceil = \
+                            \"{ceil}\"\n{dscp}"
+        );
+        assert!(toml.contains(&text), "{text}\nis not in\n{toml}");
+    };
+    let toml = of("ADD prio 1 u32 match ip tos 0xb8 0xfc flowid 1:11\n\
+                   ADD prio 2 u32 match ip dsfield 0xa0 0xe0 classid 1:13\n");
+    has(&toml, "1-11", "3mbit", "dscp = [46]\n");
+    has(&toml, "1-13", "9mbit", "dscp = [40, 41, 42, 43, 44, 45, 47]\n");
+    let toml = of("ADD pref 9 flower ip_tos 0x20/0xfc classid 1:11\n\
+                   ADD prio 10 matchall classid 1:13\n");
+    has(&toml, "1-11", "3mbit", "dscp = [8]\n");
+    has(&toml, "1-13", "9mbit", "dscp = [0, 1, 2, 3, 4, 5, 6, 7, 9, ");
+    // Without a number, the last is tried first.
+    let toml = of("ADD u32 match ip protocol 0 0x00 flowid 1:11\n\
+                   ADD u32 match ip tos 0x10 0xff flowid 1:13\n");
+    has(&toml, "1-13", "9mbit", "dscp = [4]\n");
+    has(&toml, "1-11", "3mbit", "dscp = [0, 1, 2, 3, 5, ");
+}
+
+#[test]
+fn classes_as_tc_prints_them_are_a_tree() {
+    let import = imported(
+        "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x12 direct_packets_stat 0\n\
+         qdisc fq_codel 111: dev eth0 parent 1:11 limit 1001p flows 1024 quantum 300 target 5ms \
+         interval 100ms memory_limit 4Mb ecn\n\
+         qdisc fq_codel 112: dev eth0 parent 1:12 limit 1001p flows 1024 quantum 300 target 5ms \
+         interval 100ms memory_limit 4Mb ecn\n\
+         class htb 1:11 parent 1:1 leaf 111: prio 1 quantum 300 rate 128Kbit ceil 3333Kbit burst \
+         1749b cburst 1749b\n\
+         class htb 1:1 root rate 10Mbit ceil 10Mbit burst 1600b cburst 1600b\n\
+         class htb 1:12 parent 1:1 leaf 112: prio 2 quantum 300 rate 1666Kbit ceil 9984Kbit burst \
+         1749b cburst 1749b\n",
+    );
+    let toml = &import.toml;
+    for part in [
+        "default = \"1-12\"",
+        "name = \"1-1\"\nrate = \"10mbit\"\nceil = \"10mbit\"\n\n",
+        "name = \"1-11\"\nparent = \"1-1\"\nrate = \"128kbit\"\nceil = \"3333kbit\"\nburst = \
+         \"1749B\"\ncburst = \"1749B\"\nquantum = \"300B\"\nprio = 1\n",
+    ] {
+        assert!(toml.contains(part), "{part}\nis not in\n{toml}");
+    }
 }

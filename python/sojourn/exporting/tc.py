@@ -13,7 +13,7 @@ from sojourn.errors import InputError
 _DOWN = ("down", "download", "ingress")
 
 Framing = tuple[int, int, str]
-Link = tuple[str, bool, int, tuple[int, bool] | None, Framing, str]
+Link = tuple[str, bool, int, tuple[int, bool] | None, Framing, str, str | None]
 
 
 def exported(
@@ -92,7 +92,9 @@ def _link(scenario: _core.Scenario, entry: Mapping[str, Any], device: str, arriv
         )
     aqm = scenario.queue(name)
     framing = _number(entry["framing"], "B"), _number(entry.get("mpu", "0B"), "B")
-    return device, arrives, _bps(rate), bucket, (*framing, entry.get("cells", "none")), aqm
+    cells = entry.get("cells", "none")
+    scheduler = json.dumps(entry["scheduler"]) if "scheduler" in entry else None
+    return device, arrives, _bps(rate), bucket, (*framing, cells), aqm, scheduler
 
 
 def _number(text: str, unit: str) -> int:

@@ -1,7 +1,8 @@
 //! Classes of htb and hfsc: the leaf that takes what no filter names, and its rate.
 
+use super::scheduler;
 use super::shaped::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
-use super::tree::{TcClass, TcOption, TcParent, TcQdisc, TcSetup, same_number};
+use super::tree::{TcClass, TcOption, TcParent, TcQdisc, TcSetup, is_class, minor};
 
 /// The leaf of the default class, with its rate and that of its ancestors.
 pub(super) fn default_leaf<'s>(
@@ -13,9 +14,14 @@ pub(super) fn default_leaf<'s>(
         return without_classes(setup, qdisc, line);
     }
     let class = default_class(setup, qdisc)?;
-    line.missing.extend(is_not_default(qdisc, class));
-    let leaves = leaves(setup, qdisc).count();
-    if leaves > 1 {
+    if qdisc.kind == "htb" {
+        line.scheduler = scheduler::of_htb(setup, qdisc, line);
+    }
+    let leaves = setup.leaves_of(qdisc).count();
+    if line.scheduler.is_none() {
+        line.missing.extend(is_not_default(qdisc, class));
+    }
+    if line.scheduler.is_none() && leaves > 1 {
         line.missing.push(format!(
             "{} has {leaves} leaves: that of class {} is taken, where traffic goes by default",
             qdisc.kind, class.id
@@ -84,7 +90,7 @@ fn shape(setup: &TcSetup, qdisc: &TcQdisc, class: &TcClass, line: &mut ShapedLin
         // A class without tokens for its ceiling waits, whatever its burst (Linux 6.1 sch_htb.c,
         // htb_class_mode).
         let burst = class.bytes("cburst");
-        if burst.is_none() {
+        if burst.is_none() && line.scheduler.is_none() {
             let given = class.options.iter().filter(|it| it.name == "burst");
             line.missing.extend(given.map(|it| {
                 format!(
@@ -126,36 +132,13 @@ fn most(class: &TcClass) -> Option<u64> {
     }
 }
 
-fn leaves<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> impl Iterator<Item = &'s TcClass> {
-    setup.classes_of(qdisc).filter(|it| {
-        !setup
-            .classes_of(qdisc)
-            .any(|other| matches!(&other.parent, TcParent::Class(id) if is_class(id, &it.id)))
-    })
-}
-
 /// The class that `default` names, or the only leaf.
 pub(super) fn default_class<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> Option<&'s TcClass> {
     let asked = qdisc.count("default");
     let named = setup.classes_of(qdisc).find(|it| asked.is_some() && minor(&it.id) == asked);
     named.or_else(|| {
-        let mut leaves = leaves(setup, qdisc);
+        let mut leaves = setup.leaves_of(qdisc);
         let first = leaves.next();
         if leaves.next().is_none() { first } else { None }
     })
-}
-
-/// The number of a class after the colon.
-fn minor(id: &str) -> Option<u64> {
-    u64::from_str_radix(id.split(':').nth(1).unwrap_or(""), 16).ok()
-}
-
-/// Whether two identifiers name one class.
-fn is_class(one: &str, two: &str) -> bool {
-    match (one.split_once(':'), two.split_once(':')) {
-        (Some((major, minor)), Some((of, other))) => {
-            same_number(major, of) && same_number(minor, other)
-        }
-        _ => false,
-    }
 }

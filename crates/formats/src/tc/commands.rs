@@ -1,6 +1,7 @@
 //! Commands: `tc qdisc add dev eth0 root ...`, as typed, in a script, or in a file of `tc -b`.
 
 use super::change;
+use super::filters;
 use super::shell::{self, Variables};
 use super::statement::{Head, class_options, head_word, qdisc_options};
 use super::tree::{
@@ -250,6 +251,7 @@ fn remove(setup: &mut TcSetup, at: usize) {
     if gone.parent == TcParent::Root {
         setup.qdiscs.retain(|it| it.device != gone.device || it.parent == TcParent::Ingress);
         setup.classes.retain(|it| it.device != gone.device);
+        setup.filters.retain(|it| it.device != gone.device);
     }
 }
 
@@ -306,7 +308,7 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
     Ok(())
 }
 
-/// A filter: the redirection to an ifb and policing are read, the rest is reported.
+/// A filter: the redirection to an ifb, policing and the choice of a class by DSCP are read.
 fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let device = |words: &[Token<'_>]| {
         let at = words.iter().position(|it| it.text == "dev")?;
@@ -325,8 +327,7 @@ fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
     } else if words.iter().any(|it| it.text == "police") {
         setup.policers.push((from, line));
     } else {
-        let text = "filters are not read: which packets take which class is not known";
-        setup.note(TcNoteKind::Unknown, line, text);
+        filters::read(object, from, words, setup)?;
     }
     Ok(())
 }

@@ -4,7 +4,6 @@ use sojourn_aqm::{Cells, Limit, Packing, QdiscSpec, registry, units};
 
 use super::export_cake;
 use super::options::{self, Form, KindTable, OptionWord, Ours};
-use super::shaped::ETHERNET_BYTES;
 use super::units::show_rate;
 use crate::FormatError;
 
@@ -25,6 +24,8 @@ pub struct TcLink {
     pub packing: Packing,
     /// The AQM in its text form.
     pub aqm: String,
+    /// The scheduler of its classes, as the resolved scenario has it in JSON.
+    pub scheduler: Option<String>,
 }
 
 /// A token bucket of a link.
@@ -322,70 +323,4 @@ pub(super) fn link_layer(link: &TcLink) -> Result<&'static str, FormatError> {
              has them",
         )),
     }
-}
-
-/// The size table of a link, if it counts more than the kernel's packet length, which includes the
-/// Ethernet header.
-fn stab(link: &TcLink) -> Result<String, FormatError> {
-    let more = i128::from(link.framing_bytes) - i128::from(ETHERNET_BYTES);
-    let layer = link_layer(link)?;
-    let mpu = match link.packing.mpu {
-        0 => String::new(),
-        bytes => format!("mpu {bytes} "),
-    };
-    Ok(match more {
-        0 if link.packing.is_none() => String::new(),
-        bytes => format!("stab overhead {bytes} {mpu}linklayer {layer} "),
-    })
-}
-
-/// The commands that configure a link.
-///
-/// # Errors
-/// As [`words_of`].
-pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
-    let TcWords { words, warnings } = words_of(link, kernel)?;
-    let discipline = words.join(" ");
-    let mut commands = Vec::new();
-    let mut device = link.device.clone();
-    if link.is_arrivals {
-        let outer = std::mem::replace(&mut device, format!("ifb4{}", link.device));
-        commands.extend([
-            format!("ip link add {device} type ifb"),
-            format!("ip link set {device} up"),
-            format!("tc qdisc replace dev {outer} handle ffff: ingress"),
-            format!(
-                "tc filter replace dev {outer} parent ffff: protocol all matchall action mirred \
-                 egress redirect dev {device}"
-            ),
-        ]);
-    }
-    if words.iter().any(|it| it == "bandwidth") && words[0] == "cake" {
-        link_layer(link)?;
-        commands.push(format!("tc qdisc replace dev {device} root {discipline}"));
-        return Ok(TcWords { words: commands, warnings });
-    }
-    let stab = stab(link)?;
-    let rate = show_rate(link.bps);
-    match link.bucket {
-        Some(TcBucket { bytes: burst, is_overdraft: false }) => commands.extend([
-            format!(
-                "tc qdisc replace dev {device} root handle 1: {stab}tbf rate {rate} burst {burst} \
-                 latency 300ms"
-            ),
-            format!("tc qdisc replace dev {device} parent 1:1 handle 110: {discipline}"),
-        ]),
-        bucket => commands.extend([
-            format!("tc qdisc replace dev {device} root handle 1: {stab}htb default 10"),
-            format!(
-                "tc class replace dev {device} parent 1: classid 1:10 htb rate {rate} ceil \
-                 {rate}{}",
-                bucket.map_or(String::new(), |TcBucket { bytes, .. }| format!(
-                    " burst {bytes}b cburst {bytes}b"
-                ))
-            ),
-            format!("tc qdisc replace dev {device} parent 1:10 handle 110: {discipline}"),
-        ]),
-    }
-    Ok(TcWords { words: commands, warnings })
 }

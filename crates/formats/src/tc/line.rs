@@ -2,6 +2,7 @@
 
 use super::aqm;
 use super::classes;
+use super::scheduler;
 use super::shaped::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
 use super::tree::{TcOption, TcParent, TcQdisc, TcSetup, TcValue};
 
@@ -18,6 +19,7 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
         shapers: Vec::new(),
         overhead: root.stab.clone(),
         shaper_overhead: None,
+        scheduler: None,
         queue: None,
         aqm: None,
         refused: None,
@@ -143,8 +145,11 @@ fn best_effort<'s>(
     qdisc: &'s TcQdisc,
     line: &mut ShapedLine,
 ) -> Option<&'s TcQdisc> {
-    let taken = "the bands of prio: that of best effort, the second, is taken";
-    line.missing.push(taken.to_owned());
+    line.scheduler = scheduler::of_prio(setup, qdisc, line).filter(|_| line.scheduler.is_none());
+    if line.scheduler.is_none() {
+        let taken = "the bands of prio: that of best effort, the second, is taken";
+        line.missing.push(taken.to_owned());
+    }
     let is_second = |it: &&TcQdisc| matches!(&it.parent, TcParent::Class(id) if id.ends_with(":2"));
     let band = setup.children(qdisc).find(is_second).or_else(|| setup.children(qdisc).next());
     if band.is_none() {

@@ -2,8 +2,9 @@
 
 use super::line::lines;
 use super::netem;
+use super::scheduler_toml::packing;
 use super::shaped::{ETHERNET_BYTES, ShapedLine};
-use super::tree::{TcNoteKind, TcOverhead, TcSetup, TcSource};
+use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
 
@@ -32,6 +33,8 @@ pub struct TcImport {
     pub unknown: Vec<String>,
 }
 
+/// The rate of a device whose rate is not known.
+const USUAL_BPS: u64 = 1_000_000_000;
 const ASSUMED_RTT_NS: u64 = 40_000_000;
 /// The largest packet of an Ethernet, without its header.
 const MTU_BYTES: i64 = 1500;
@@ -197,7 +200,10 @@ fn link(
         }));
     };
     let queue = queue(line, import)?;
-    let rate = rate(line, bps, given, import);
+    let rate = match &line.scheduler {
+        Some(scheduler) if scheduler.bps.is_some() => behind(line, bps, given, import),
+        _ => rate(line, bps, given, import),
+    };
     let (framing, phrase) = framing(setup, line, rate.starts_with('{'))?;
     import.unknown.extend(phrase);
     import.unknown.extend(line.missing.iter().cloned());
@@ -214,8 +220,25 @@ fn link(
         text.push_str(&lines);
         delay = of_netem;
     }
+    if let Some(scheduler) = &line.scheduler {
+        text.push_str(&scheduler.toml(name, &queue));
+    }
     text.push('\n');
     Ok((text, delay))
+}
+
+/// The rate of the line behind the classes of htb, which shape.
+fn behind(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) -> String {
+    let behind = given.filter(|it| *it > bps).unwrap_or_else(|| {
+        let assumed = bps.max(USUAL_BPS);
+        import.unknown.push(format!(
+            "the rate of {} itself, at which a burst leaves: {} is assumed; --rate sets it",
+            if line.device.is_empty() { "the device" } else { &line.device },
+            show_rate(assumed)
+        ));
+        assumed
+    });
+    format!("\"{}\"", show_rate(behind))
 }
 
 /// The rate of a link: a token bucket if its shaper has a burst of several frames. One that holds
@@ -237,26 +260,17 @@ fn rate(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) 
         ));
         return format!("\"{}\"", show_rate(bps));
     }
-    const USUAL_BPS: u64 = 1_000_000_000;
-    let behind = given.filter(|it| *it > bps);
-    let behind_bps = behind.unwrap_or(bps.max(USUAL_BPS));
-    if behind.is_none() {
-        import.unknown.push(format!(
-            "the rate of {} itself, at which a burst leaves: {} is assumed; --rate sets it",
-            if line.device.is_empty() { "the device" } else { &line.device },
-            show_rate(behind_bps)
-        ));
-    }
-    let overhead = line.shaper_overhead.iter().flat_map(|it| {
-        [format!("overhead = \"{}B\"", it.bytes.max(0))].into_iter().chain(packing(it))
-    });
+    let behind = behind(line, bps, given, import);
+    let overhead = line
+        .shaper_overhead
+        .iter()
+        .flat_map(|it| [format!("overhead = \"{}B\"", it.bytes)].into_iter().chain(packing(it)));
     let overhead: String = overhead.map(|it| format!(", {it}")).collect();
     // A class of htb sends while it is not in debt, tbf once it has enough tokens.
     format!(
-        "{{ kind = \"bucket\", rate = \"{}\", burst = \"{burst}B\", line = \"{}\", overdraft = \
+        "{{ kind = \"bucket\", rate = \"{}\", burst = \"{burst}B\", line = {behind}, overdraft = \
          {}{overhead} }}",
         show_rate(bps),
-        show_rate(behind_bps),
         shaper.kind != "tbf"
     )
 }
@@ -294,7 +308,8 @@ fn framing(
     has_bucket: bool,
 ) -> Result<(String, Option<String>), FormatError> {
     let header = line.header_bytes();
-    let of_shaper = line.shaper_overhead.as_ref().filter(|_| !has_bucket);
+    let counts_alone = has_bucket || line.scheduler.as_ref().is_some_and(|it| it.bps.is_some());
+    let of_shaper = line.shaper_overhead.as_ref().filter(|_| !counts_alone);
     let Some(overhead) = line.overhead.as_ref().or(of_shaper) else {
         let is_hidden = setup.source.is_state()
             && line.shaper_overhead.is_none()
@@ -316,13 +331,6 @@ fn framing(
     })?;
     let keys = [format!("framing = \"{bytes}B\"")].into_iter().chain(packing(overhead));
     Ok((keys.map(|it| it + "\n").collect(), None))
-}
-
-/// The keys of least size and cells.
-fn packing(overhead: &TcOverhead) -> impl Iterator<Item = String> {
-    let mpu = (overhead.mpu > 0).then(|| format!("mpu = \"{}B\"", overhead.mpu));
-    let has_cells = matches!(overhead.cells.as_str(), "atm" | "ptm");
-    mpu.into_iter().chain(has_cells.then(|| format!("cells = \"{}\"", overhead.cells)))
 }
 
 fn flows(links: &[&str], rtt: &str) -> String {

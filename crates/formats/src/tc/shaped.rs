@@ -1,6 +1,7 @@
 //! The shaper and the queue that a device's disciplines come to.
 
 use super::aqm::AqmOfTc;
+use super::scheduler_toml::TcScheduler;
 use super::tree::{TcOption, TcOverhead, TcQdisc, TcValue};
 use crate::FormatError;
 
@@ -33,7 +34,9 @@ pub struct ShapedLine {
     pub overhead: Option<TcOverhead>,
     /// The overhead that the shaper counts alone: that of tbf and htb themselves.
     pub shaper_overhead: Option<TcOverhead>,
-    /// The discipline that holds the queue.
+    /// The classes that share the line, if there are several.
+    pub scheduler: Option<TcScheduler>,
+    /// The discipline that holds the queue, with classes that of the default one.
     pub queue: Option<TcQdisc>,
     /// The discipline as our AQM.
     pub aqm: Option<AqmOfTc>,

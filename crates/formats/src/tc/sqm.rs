@@ -12,6 +12,7 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
     let Some(first) = links.first() else {
         return Err(FormatError::whole("no link to export"));
     };
+    check_alike(links, first)?;
     let refuse = |message: String| FormatError { place: first.aqm.clone(), message };
     // The scripts set limits, targets and ECN; later options override them.
     let all: Vec<TcWords> =
@@ -21,10 +22,6 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
         return Err(refuse(
             "SQM has one discipline for both directions; give both the same".into(),
         ));
-    }
-    let framing = |link: &TcLink| (link.framing_bytes, link.packing);
-    if links.iter().any(|it| framing(it) != framing(first)) {
-        return Err(refuse("SQM has one overhead for both directions".to_owned()));
     }
     let kbit = |bps: u64| match bps % 1000 {
         0 => Ok(bps / 1000),
@@ -75,4 +72,19 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
     }
     let warnings = all.into_iter().flat_map(|it| it.warnings).collect();
     Ok(TcWords { words: lines, warnings })
+}
+
+/// Refuses what SQM has not: given classes, and two overheads.
+fn check_alike(links: &[TcLink], first: &TcLink) -> Result<(), FormatError> {
+    if links.iter().any(|it| it.scheduler.is_some()) {
+        return Err(FormatError::whole(
+            "SQM sets up its own classes: leave out --uci, or the scheduler",
+        ));
+    }
+    let framing = |link: &TcLink| (link.framing_bytes, link.packing);
+    if links.iter().any(|it| framing(it) != framing(first)) {
+        let message = "SQM has one overhead for both directions".to_owned();
+        return Err(FormatError { place: first.aqm.clone(), message });
+    }
+    Ok(())
 }

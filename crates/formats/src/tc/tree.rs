@@ -144,6 +144,23 @@ pub struct TcRedirect {
     pub line: usize,
 }
 
+/// A filter that leads packets of some DSCPs to a class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TcFilter {
+    /// The device.
+    pub device: String,
+    /// The major number of the discipline that it belongs to, such as `1`.
+    pub major: String,
+    /// Filters with a lower number are tried first.
+    pub priority: u32,
+    /// The DSCPs, a bit each.
+    pub dscp: u64,
+    /// The class, such as `1:10`.
+    pub class: String,
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
 /// The kind of a note.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TcNoteKind {
@@ -179,6 +196,8 @@ pub struct TcSetup {
     pub qdiscs: Vec<TcQdisc>,
     /// The classes.
     pub classes: Vec<TcClass>,
+    /// The filters that choose a class by the DSCP.
+    pub filters: Vec<TcFilter>,
     /// The redirections to ifbs.
     pub redirects: Vec<TcRedirect>,
     /// Devices with ingress policing, with the line.
@@ -189,8 +208,15 @@ pub struct TcSetup {
 
 impl TcSetup {
     pub(super) fn new(source: TcSource) -> TcSetup {
-        let (qdiscs, classes, redirects) = (Vec::new(), Vec::new(), Vec::new());
-        TcSetup { source, qdiscs, classes, redirects, policers: Vec::new(), notes: Vec::new() }
+        TcSetup {
+            source,
+            qdiscs: Vec::new(),
+            classes: Vec::new(),
+            filters: Vec::new(),
+            redirects: Vec::new(),
+            policers: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     pub(super) fn note(&mut self, kind: TcNoteKind, line: usize, text: impl Into<String>) {
@@ -229,6 +255,31 @@ impl TcSetup {
         self.classes.iter().filter(move |it| {
             it.device == of.device && same_number(it.id.split(':').next().unwrap_or(""), major)
         })
+    }
+
+    /// Those of them that are nobody's parent.
+    pub fn leaves_of<'a>(&'a self, of: &'a TcQdisc) -> impl Iterator<Item = &'a TcClass> {
+        self.classes_of(of).filter(move |it| {
+            let is_parent = |id: &str| is_class(id, &it.id);
+            !self
+                .classes_of(of)
+                .any(|other| matches!(&other.parent, TcParent::Class(id) if is_parent(id)))
+        })
+    }
+}
+
+/// The number of a class after the colon.
+pub(super) fn minor(id: &str) -> Option<u64> {
+    u64::from_str_radix(id.split(':').nth(1).unwrap_or(""), 16).ok()
+}
+
+/// Whether two identifiers name one class.
+pub(super) fn is_class(one: &str, two: &str) -> bool {
+    match (one.split_once(':'), two.split_once(':')) {
+        (Some((major, minor)), Some((of, other))) => {
+            same_number(major, of) && same_number(minor, other)
+        }
+        _ => false,
     }
 }
 

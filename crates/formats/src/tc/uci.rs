@@ -2,6 +2,7 @@
 
 use super::commands;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
+use super::uci_classes::{ClassesOfSqm, burst};
 use super::uci_text::{Section, of_conf, sections};
 use crate::FormatError;
 
@@ -192,19 +193,17 @@ fn direction(
              tc qdisc add dev {device} parent 1: handle 110: {qdisc} {leaf} {options}\n"
         ));
     }
-    let is_single = script == "simplest.qos" || of.is_squashed();
-    let classes = classes(device, kbit, is_single, &private_overhead(section)?);
-    let default = if is_single { 10 } else { 12 };
-    let quantum = match (is_single, is_egress) {
-        (true, _) => "",
-        (false, true) => "quantum 300",
-        (false, false) => "quantum 1500",
+    let overhead = private_overhead(section)?;
+    let tree = ClassesOfSqm { device, kbit, is_egress, overhead: &overhead };
+    let of_leaf = |quantum: u64| {
+        let has_quantum = quantum > 0 && matches!(qdisc, "fq_codel" | "fq_pie");
+        let quantum = if has_quantum { format!("quantum {quantum}") } else { String::new() };
+        format!("{qdisc} {leaf} {quantum} {options}")
     };
-    let quantum = if matches!(qdisc, "fq_codel" | "fq_pie") { quantum } else { "" };
-    Ok(format!(
-        "{root} htb default {default}\n{classes}tc qdisc add dev {device} parent 1:{default} \
-         handle 110: {qdisc} {leaf} {quantum} {options}\n"
-    ))
+    Ok(match script == "simplest.qos" || of.is_squashed() {
+        true => format!("{root} htb default 10\n{}", tree.single(of_leaf)),
+        false => format!("{root} htb default 12\n{}", tree.three(of_leaf)),
+    })
 }
 
 /// Cake, which shapes and classifies by itself.
@@ -220,33 +219,6 @@ fn with_cake(of: &Direction<'_>, stab: &str, counted: &str, options: &str) -> St
         "tc qdisc add dev {device} root {stab} cake bandwidth {kbit}kbit {counted} {classes} {nat} \
          {wash} {options}\n"
     )
-}
-
-/// The classes of simplest.qos, or the three of simple.qos: priority, best effort, background.
-fn classes(device: &str, kbit: i64, is_single: bool, overhead: &str) -> String {
-    let burst = burst(kbit);
-    let class = |parent: &str, id: &str, rate: i64, ceil: i64| {
-        format!(
-            "tc class add dev {device} parent {parent} classid {id} htb rate {rate}kbit ceil \
-             {ceil}kbit burst {burst}b cburst {burst}b {overhead}\n"
-        )
-    };
-    let top = class("1:", "1:1", kbit, kbit);
-    if is_single {
-        return top + &class("1:1", "1:10", kbit, kbit);
-    }
-    // "A little slop at the top", as the scripts say, but no less than the least rate of tc.
-    let most = (kbit - 16).max(1);
-    let least = (kbit / 6).max(1);
-    top + &class("1:1", "1:11", 128, (kbit / 3).max(1))
-        + &class("1:1", "1:12", least, most)
-        + &class("1:1", "1:13", least, most)
-}
-
-/// One millisecond at the rate, at least a packet of 1500 B in cells.
-fn burst(kbit: i64) -> i64 {
-    const LEAST_BYTES: i64 = 1749;
-    LEAST_BYTES.max(kbit / 8)
 }
 
 /// The overhead, if `linklayer` lets it have an effect.

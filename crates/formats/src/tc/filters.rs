@@ -1,0 +1,143 @@
+//! Filters that choose a class by the DSCP: u32, flower and matchall.
+
+use super::change;
+use super::tree::{TcFilter, TcNoteKind, TcSetup};
+use super::words::Token;
+use crate::FormatError;
+
+/// The priority that the kernel gives the first filter without one (Linux 6.1 cls_api.c,
+/// tcf_auto_prio); each later one gets a lower number and is tried earlier.
+const FIRST_AUTO: u32 = 0xc000;
+
+/// Bits of the byte that are the DSCP; the others are ECN.
+const DSCP_BITS: u8 = 0xfc;
+
+/// Reads a filter that leads to a class; another is reported.
+pub(super) fn read(
+    object: Token<'_>,
+    device: String,
+    words: &[Token<'_>],
+    setup: &mut TcSetup,
+) -> Result<(), FormatError> {
+    let line = object.line;
+    let after = |names: &[&str]| {
+        let at = words.iter().position(|it| names.contains(&it.text))?;
+        words.get(at + 1).copied()
+    };
+    let Some(class) = after(&["flowid", "classid"]).and_then(|it| change::class_id(it.text)) else {
+        let text = "the filter names no class, and is not read";
+        setup.note(TcNoteKind::Unknown, line, text);
+        return Ok(());
+    };
+    let parent = after(&["parent"]).map_or("", |it| it.text);
+    let major = parent.split(':').next().unwrap_or("").to_owned();
+    let of_device = |it: &&TcFilter| it.device == device && it.major == major;
+    let lowest = setup.filters.iter().filter(of_device).map(|it| it.priority).min();
+    let given = after(&["prio", "pref", "priority"]).and_then(|it| it.text.parse().ok());
+    let priority = given.unwrap_or(lowest.unwrap_or(FIRST_AUTO + 1).saturating_sub(1));
+    let conditions = &words[words.len() - kind_and_rest(words)..];
+    match code_points(conditions) {
+        Ok((dscp, looks_at_ecn)) => {
+            if looks_at_ecn {
+                let text = "the filter takes packets without ECN only; here it takes all of the \
+                            DSCP";
+                setup.note(TcNoteKind::Unknown, line, text);
+            }
+            setup.filters.push(TcFilter { device, major, priority, dscp, class, line });
+        }
+        Err(what) => {
+            let text = format!(
+                "the filter looks at {what}: packets take their class by DSCP alone here, so it is \
+                 not read"
+            );
+            setup.note(TcNoteKind::Unknown, line, text);
+        }
+    }
+    Ok(())
+}
+
+/// The number of words from the filter's kind on.
+fn kind_and_rest(words: &[Token<'_>]) -> usize {
+    let is_kind = |it: &Token<'_>| {
+        matches!(
+            it.text,
+            "u32" | "flower" | "matchall" | "fw" | "basic" | "bpf" | "cgroup" | "flow" | "route"
+        )
+    };
+    words.len() - words.iter().position(is_kind).unwrap_or(words.len())
+}
+
+/// The DSCPs that meet the conditions, a bit each, and whether they look at ECN too; or the name of
+/// a condition on something else.
+fn code_points(words: &[Token<'_>]) -> Result<(u64, bool), String> {
+    let mut found = (u64::MAX, false);
+    let mut rest = words.iter().map(|it| it.text);
+    let Some(kind) = rest.next() else { return Err("what is not known".to_owned()) };
+    if !matches!(kind, "u32" | "flower" | "matchall") {
+        return Err(format!("`{kind}`"));
+    }
+    while let Some(word) = rest.next() {
+        match word {
+            "match" => of_match(&mut rest, &mut found)?,
+            "ip_tos" => {
+                let (value, mask) = rest.next().unwrap_or("").split_once('/').unwrap_or(("", ""));
+                add(value, mask, &mut found)?;
+            }
+            "flowid" | "classid" | "action" => _ = rest.next(),
+            "ok" | "pass" => {}
+            other => return Err(format!("`{other}`")),
+        }
+    }
+    Ok(found)
+}
+
+/// A condition of u32: `match ip dsfield 0xb8 0xfc`, or one that every packet meets.
+fn of_match<'t>(
+    rest: &mut impl Iterator<Item = &'t str>,
+    found: &mut (u64, bool),
+) -> Result<(), String> {
+    let mut next = || rest.next().unwrap_or("");
+    let (protocol, field) = (next(), next());
+    match (protocol, field) {
+        ("ip", "tos" | "dsfield") | ("ip6", "priority") => {
+            let (value, mask) = (next(), next());
+            add(value, mask, found)
+        }
+        ("ip", "protocol") | ("u8" | "u16" | "u32", _) => {
+            let (value, mask) = match protocol {
+                "ip" => (next(), next()),
+                _ => (field, next()),
+            };
+            if protocol != "ip" && next() == "at" {
+                next();
+            }
+            match byte(mask) {
+                Some(0) => Ok(()),
+                _ => Err(format!("`{protocol} {value}`")),
+            }
+        }
+        _ => Err(format!("`{protocol} {field}`")),
+    }
+}
+
+/// Keeps the DSCPs whose byte has this value under this mask.
+fn add(value: &str, mask: &str, found: &mut (u64, bool)) -> Result<(), String> {
+    let (Some(value), Some(mask)) = (byte(value), byte(mask)) else {
+        return Err(format!("`{value}` under the mask `{mask}`"));
+    };
+    if value & mask & !DSCP_BITS != 0 {
+        return Err("the ECN field".to_owned());
+    }
+    let meets = |dscp: &u8| (dscp << 2 ^ value) & mask & DSCP_BITS == 0;
+    found.0 &= (0..64_u8).filter(meets).fold(0, |all, dscp| all | 1 << dscp);
+    found.1 |= mask & !DSCP_BITS != 0;
+    Ok(())
+}
+
+/// A byte, hexadecimal after `0x`.
+fn byte(text: &str) -> Option<u8> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}

@@ -1,0 +1,184 @@
+//! The classes of htb and the bands of prio as a scheduler of the scenario.
+
+use super::aqm::{self, AqmOfTc};
+use super::scheduler_toml::{TcScheduler, TcSchedulerClass};
+use super::shaped::{ShapedLine, of_shaper, pfifo};
+use super::tree::{TcClass, TcParent, TcQdisc, TcSetup, TcValue, is_class, minor, same_number};
+use super::units::show_rate;
+
+/// The tree of an htb with several leaves; none if the text does not have all of it, or a leaf has
+/// no counterpart.
+pub(super) fn of_htb(
+    setup: &TcSetup,
+    qdisc: &TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<TcScheduler> {
+    let leaves: Vec<&TcClass> = setup.leaves_of(qdisc).collect();
+    let mut all: Vec<&TcClass> = setup.classes_of(qdisc).collect();
+    if leaves.len() < 2 || all.iter().any(|it| it.rate("rate").is_none()) {
+        return None;
+    }
+    all.sort_by_key(|it| minor(&it.id));
+    let asked = qdisc.count("default").filter(|it| *it > 0);
+    let default = leaves.iter().find(|it| asked.is_some() && minor(&it.id) == asked);
+    let chosen = chosen(setup, qdisc, |id| leaves.iter().find(|it| is_class(&it.id, id)).copied());
+    let mut classes = Vec::new();
+    for class in &all {
+        let is_leaf = leaves.iter().any(|it| it.id == class.id);
+        let aqm = match is_leaf {
+            true => Some(queue_below(setup, qdisc, &class.id, line)?),
+            false => None,
+        };
+        let dscp = (0..64).filter(|&at| chosen[usize::from(at)] == Some(class.id.as_str()));
+        let dscp = dscp.filter(|_| default.is_none_or(|it| it.id != class.id)).collect();
+        classes.push(TcSchedulerClass {
+            name: name(&class.id),
+            keys: keys(class),
+            dscp,
+            aqm: aqm.map(|it| it.text),
+        });
+    }
+    let overheads = all.iter().map(|class| {
+        let mut alone = ShapedLine { shaper_overhead: None, ..line.clone() };
+        of_shaper(&class.options, &mut alone);
+        alone.shaper_overhead
+    });
+    let overheads: Vec<_> = overheads.collect();
+    if overheads.windows(2).any(|pair| pair[0] != pair[1]) {
+        return None;
+    }
+    if default.is_none() {
+        line.missing.push("the kernel does not shape packets that no filter names".to_owned());
+    }
+    let default = default.map(|it| name(&it.id));
+    let overhead = overheads.into_iter().next().flatten();
+    let bps = all.iter().filter_map(|it| it.rate("ceil").or(it.rate("rate"))).max();
+    Some(TcScheduler { kind: "htb".to_owned(), default, overhead, classes, bps })
+}
+
+/// The bands of prio.
+pub(super) fn of_prio(
+    setup: &TcSetup,
+    qdisc: &TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<TcScheduler> {
+    let bands = usize::try_from(qdisc.count("bands").unwrap_or(3)).ok()?;
+    let map = priomap(qdisc)?;
+    let id = |band: usize| format!("{}:{:x}", qdisc.handle.trim_end_matches(':'), band + 1);
+    let ids: Vec<String> = (0..bands).map(id).collect();
+    let chosen =
+        chosen(setup, qdisc, |found| ids.iter().find(|it| is_class(it, found)).map(String::as_str));
+    // Without a filter, the band follows from the priority, and that from three bits of the DSCP.
+    let band_of = |dscp: u8| match chosen[usize::from(dscp)] {
+        Some(id) => ids.iter().position(|it| it == id),
+        None => Some(usize::from(map[usize::from(PRIORITY_OF_DSCP[usize::from(dscp & 7)])])),
+    };
+    let default = band_of(0)?;
+    let mut classes = Vec::new();
+    for (band, id) in ids.iter().enumerate() {
+        let aqm = Some(queue_below(setup, qdisc, id, line)?.text);
+        let own = |&dscp: &u8| band != default && band_of(dscp) == Some(band);
+        let (name, keys) = (format!("band-{}", band + 1), Vec::new());
+        classes.push(TcSchedulerClass { name, keys, dscp: (0..64).filter(own).collect(), aqm });
+    }
+    let default = Some(classes.get(default)?.name.clone());
+    Some(TcScheduler { kind: "prio".to_owned(), default, overhead: None, classes, bps: None })
+}
+
+/// The priority of the kernel for the lower three bits of a DSCP, which were the type of service
+/// (Linux 6.1 net/ipv4/route.c, ip_tos2prio).
+const PRIORITY_OF_DSCP: [u8; 8] = [0, 0, 2, 2, 6, 6, 4, 4];
+
+/// The bands of the priorities 0 to 15 (iproute2 6.1 tc/q_prio.c).
+fn priomap(qdisc: &TcQdisc) -> Option<[u8; 16]> {
+    const USUAL: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+    let Some(option) = qdisc.option("priomap") else { return Some(USUAL) };
+    let TcValue::Text(text) = &option.value else { return None };
+    let numbers: Vec<u8> = text.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+    numbers.try_into().ok()
+}
+
+/// The class that filters choose for each DSCP, by its own text.
+fn chosen<'s, T: Named<'s>>(
+    setup: &TcSetup,
+    qdisc: &TcQdisc,
+    known: impl Fn(&str) -> Option<T>,
+) -> [Option<&'s str>; 64] {
+    let major = qdisc.handle.trim_end_matches(':');
+    let mut filters: Vec<_> = setup
+        .filters
+        .iter()
+        .filter(|it| it.device == qdisc.device && same_number(&it.major, major))
+        .collect();
+    filters.sort_by_key(|it| it.priority);
+    std::array::from_fn(|dscp| {
+        let takes = filters.iter().filter(|it| it.dscp & 1 << dscp != 0);
+        takes.filter_map(|it| known(&it.class)).map(T::id).next()
+    })
+}
+
+/// A class with its identifier.
+trait Named<'s> {
+    fn id(self) -> &'s str;
+}
+
+impl<'s> Named<'s> for &'s TcClass {
+    fn id(self) -> &'s str {
+        &self.id
+    }
+}
+
+impl<'s> Named<'s> for &'s str {
+    fn id(self) -> &'s str {
+        self
+    }
+}
+
+/// The AQM below a class.
+fn queue_below(
+    setup: &TcSetup,
+    qdisc: &TcQdisc,
+    id: &str,
+    line: &mut ShapedLine,
+) -> Option<AqmOfTc> {
+    let is_below = |it: &&TcQdisc| matches!(&it.parent, TcParent::Class(at) if is_class(at, id));
+    let below = setup.children(qdisc).find(is_below);
+    let queue = below.cloned().unwrap_or_else(|| pfifo(qdisc));
+    let aqm = aqm::of_qdisc(&queue, setup.source).ok()?;
+    line.missing.extend(aqm.missing.iter().cloned());
+    Some(aqm)
+}
+
+/// The name of a class: `1-10` of 1:10.
+fn name(id: &str) -> String {
+    id.replace(':', "-")
+}
+
+/// The keys of a class of htb. Values that tc takes by default are left out.
+fn keys(class: &TcClass) -> Vec<(&'static str, String)> {
+    const USUAL_BURST: i64 = 1600;
+    let quoted = |text: String| format!("\"{text}\"");
+    let parent = match &class.parent {
+        TcParent::Class(id) if minor(id).is_some_and(|minor| minor > 0) => Some(name(id)),
+        _ => None,
+    };
+    let bytes = |key: &'static str| {
+        let found = class.bytes(key).filter(|it| *it != USUAL_BURST);
+        found.map(|it| (key, quoted(format!("{it}B"))))
+    };
+    let count = |key: &str| {
+        class.options.iter().rev().find(|it| it.name == key).and_then(|it| match it.value {
+            TcValue::Count(count) => Some(count),
+            TcValue::Bytes(bytes) => u64::try_from(bytes).ok(),
+            _ => None,
+        })
+    };
+    let mut keys = Vec::new();
+    keys.extend(parent.map(|it| ("parent", quoted(it))));
+    keys.extend(class.rate("rate").map(|bps| ("rate", quoted(show_rate(bps)))));
+    keys.extend(class.rate("ceil").map(|bps| ("ceil", quoted(show_rate(bps)))));
+    keys.extend(bytes("burst").into_iter().chain(bytes("cburst")));
+    keys.extend(count("quantum").map(|it| ("quantum", quoted(format!("{it}B")))));
+    keys.extend(count("prio").filter(|it| *it > 0).map(|it| ("prio", it.to_string())));
+    keys
+}

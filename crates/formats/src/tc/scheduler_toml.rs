@@ -1,0 +1,66 @@
+//! A scheduler of the scenario, and its form in TOML.
+
+use super::tree::TcOverhead;
+
+/// A scheduler with its classes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TcScheduler {
+    /// `htb` or `prio`.
+    pub kind: String,
+    /// The class of packets that no filter names, if there is one.
+    pub default: Option<String>,
+    /// What the classes count for a packet on top of its size in the queue.
+    pub overhead: Option<TcOverhead>,
+    /// The classes: those of htb in the order of their numbers, bands from the first on.
+    pub classes: Vec<TcSchedulerClass>,
+    /// bit/s of the highest ceiling; none of prio.
+    pub bps: Option<u64>,
+}
+
+/// A class of a scheduler.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TcSchedulerClass {
+    /// Its name, such as `1-10` of class 1:10.
+    pub name: String,
+    /// Keys with their values in TOML, such as `rate` with `"1mbit"`.
+    pub keys: Vec<(&'static str, String)>,
+    /// Its DSCPs.
+    pub dscp: Vec<u8>,
+    /// The AQM of a leaf.
+    pub aqm: Option<String>,
+}
+
+impl TcScheduler {
+    /// The scheduler as tables of a link.
+    pub(super) fn toml(&self, link: &str, queue: &str) -> String {
+        let mut text = format!("\n[links.{link}.scheduler]\nkind = \"{}\"\n", self.kind);
+        if let Some(default) = &self.default {
+            text.push_str(&format!("default = \"{default}\"\n"));
+        }
+        if let Some(overhead) = &self.overhead {
+            text.push_str(&format!("overhead = \"{}B\"\n", overhead.bytes));
+            packing(overhead).for_each(|it| text.push_str(&format!("{it}\n")));
+        }
+        for class in &self.classes {
+            text.push_str(&format!("\n[[links.{link}.scheduler.classes]]\n"));
+            text.push_str(&format!("name = \"{}\"\n", class.name));
+            for (key, value) in &class.keys {
+                text.push_str(&format!("{key} = {value}\n"));
+            }
+            if !class.dscp.is_empty() {
+                text.push_str(&format!("dscp = {:?}\n", class.dscp));
+            }
+            if let Some(aqm) = class.aqm.as_ref().filter(|it| *it != queue) {
+                text.push_str(&format!("queue = \"{aqm}\"\n"));
+            }
+        }
+        text
+    }
+}
+
+/// The keys of least size and cells.
+pub(super) fn packing(overhead: &TcOverhead) -> impl Iterator<Item = String> {
+    let mpu = (overhead.mpu > 0).then(|| format!("mpu = \"{}B\"", overhead.mpu));
+    let has_cells = matches!(overhead.cells.as_str(), "atm" | "ptm");
+    mpu.into_iter().chain(has_cells.then(|| format!("cells = \"{}\"", overhead.cells)))
+}
