@@ -37,19 +37,22 @@ def main(arguments: list[str]) -> None:
     """Do the trials; write the page."""
     every = [entry["name"] for entry in _core.aqms()]
     rows: dict[str, str] = {}
+    loads = ""
     for aqm in [word for word in arguments if not word.startswith("--")] or every:
-        rows[aqm] = row(tried(aqm, arguments))
+        found = tried(aqm, arguments, loads=not rows)
+        rows[aqm] = row(found)
+        loads = loads or loading(found["loads"])
         print(rows[aqm], flush=True)
         left = ", ".join(f"`{name}`" for name in every if name not in rows)
         table = [HEAD, f"|{'---|' * (HEAD.count(' | ') + 1)}", *rows.values()]
-        table += ["", f"AQMs not run: {left or 'none'}."]
+        table += ["", f"AQMs not run: {left or 'none'}.", "", loads]
         files.replace_between(PAGE, BEGIN, END, "\n".join(table) + "\n")
 
 
-def tried(aqm: str, arguments: list[str]) -> dict[str, Any]:
+def tried(aqm: str, arguments: list[str], *, loads: bool) -> dict[str, Any]:
     """Do the trials in a guest; return the results, or end with the problems."""
     found = in_guest(
-        kernel.given(Path(NAME)), partial(_write, aqm), "faults_inside.py", DEBUG_MEMORY,
+        kernel.given(Path(NAME)), partial(_write, aqm, loads), "faults_inside.py", DEBUG_MEMORY,
         OPTIONS,
     )  # fmt: skip
     if "--show" in arguments:
@@ -59,8 +62,8 @@ def tried(aqm: str, arguments: list[str]) -> dict[str, Any]:
     return found
 
 
-def _write(aqm: str, folder: Path) -> None:
-    (folder / "trials.json").write_text(json.dumps({"aqm": aqm}))
+def _write(aqm: str, loads: bool, folder: Path) -> None:
+    (folder / "trials.json").write_text(json.dumps({"aqm": aqm, "loads": loads}))
     for script in ("inside.py", "faults_inside.py"):
         shutil.copy(HERE / script, folder)
 
@@ -72,7 +75,7 @@ def judged(found: dict[str, Any]) -> list[str]:
     wrong = [f"the kernel's log: {line}" for line in found["ill"]]
     if found["lost"]:
         wrong.append(f"the kernel's log: {found['lost']} times lines were overwritten")
-    trials = [found[name] for name in ("calls", "traffic")]
+    trials = [found[name] for name in ("loads", "calls", "traffic") if name in found]
     wrong += [each for each in trials if isinstance(each, str)]
     if wrong:
         return wrong
@@ -82,7 +85,7 @@ def judged(found: dict[str, Any]) -> list[str]:
     calls = found["calls"]
     if not calls["works"] or calls["silent_dumps"] or not calls["ours"]:
         wrong.append(f"calls: {calls}")
-    leaks = found["leaks"] + found["unloaded_leaks"]
+    leaks = found["leaks"] + found["unloaded_leaks"] + found.get("loads", {}).get("leaks", [])
     return wrong + [f"leak: {text}" for text in leaks]
 
 
@@ -97,6 +100,15 @@ def row(found: dict[str, Any]) -> str:
         f"at {traffic['short']} of 4 shares", "none", "clean",
     ]  # fmt: skip
     return f"| {' | '.join(map(str, cells))} |"
+
+
+def loading(found: dict[str, Any]) -> str:
+    """The sentence about loading the module."""
+    refused = found["errors"].get("ENOMEM", 0)
+    return (
+        f"Loading: {found['failures']} failures, {refused} with ENOMEM; the kernel did without the "
+        "others. No leak, and the log is clean."
+    )
 
 
 if __name__ == "__main__":

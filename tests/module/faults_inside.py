@@ -6,6 +6,7 @@ As `inside.py`, next to which it lies: FOLDER has the module and `trials.json`, 
 `aqm`; the results are written to `found.json`. The kernel is that of `fault.config`; its files are
 described in Documentation/fault-injection/fault-injection.rst."""
 
+import ctypes
 import errno
 import json
 import os
@@ -35,6 +36,8 @@ RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 REQUEST, ACK, DUMP, CREATE, REPLACE = 0x1, 0x4, 0x300, 0x400, 0x100
 TCA_KIND, TCA_OPTIONS, TCA_SOJOURN_AQM, NETLINK_EXT_ACK, SOL_NETLINK = 1, 2, 1, 11, 270
+# System calls of x86-64; a module is loaded without another process, in which nothing would fail.
+FINIT_MODULE, DELETE_MODULE = 313, 176
 PARENT, HANDLE, OTHER = 0x10001, 0x100000, 0x500000
 # The allocations of a call that fail: each of the first ones, then one after 20 % more each.
 NUMBERS = [*range(1, 60), *(int(60 * 1.2**power) for power in range(40))]
@@ -87,6 +90,11 @@ def main(folder: Path) -> None:
     found: dict[str, Any] = {"kernel": os.uname().release}
     log = Log()
     _prepare()
+    if trials["loads"]:
+        try:
+            found["loads"] = _loads(folder, log)
+        except (RuntimeError, OSError) as error:
+            found["loads"] = f"failed: {error!r}"
     _disciplines(folder, trials["aqm"], log, found)
     log.read()
     found["ill"], found["lost"] = inside._ill(log.kept), log.lost
@@ -271,6 +279,31 @@ def _socket() -> socket.socket:
 def _attribute(kind: int, content: bytes) -> bytes:
     length = 4 + len(content)
     return struct.pack("=HH", length, kind) + content + bytes(-length % 4)
+
+
+def _loads(folder: Path, log: Log) -> dict[str, Any]:
+    """Let allocations of loading the module fail, one after the other."""
+    errors: Counter[str] = Counter()
+    file = os.open(folder / "sch_sojourn.ko", os.O_RDONLY)
+
+    def load() -> int:
+        error = _system_call(FINIT_MODULE, file, b"", 0)
+        if not error and (left := _system_call(DELETE_MODULE, b"sch_sojourn", os.O_NONBLOCK)):
+            raise RuntimeError(f"a loaded module stays: {os.strerror(left)}")
+        if Path("/sys/module/sch_sojourn").exists():
+            raise RuntimeError(f"a module stays whose loading ended with {os.strerror(error)}")
+        return error
+
+    for error in _each_failure(load):
+        errors[errno.errorcode.get(error, str(error)) if error else "done"] += 1
+        log.read()
+    os.close(file)
+    return {"failures": sum(errors.values()), "errors": dict(errors), "leaks": _leaks()}
+
+
+def _system_call(number: int, *arguments: Any) -> int:
+    """The error of a system call; 0 if it succeeded."""
+    return 0 if inside.LIBC.syscall(number, *arguments) == 0 else ctypes.get_errno()
 
 
 def _around(aqm: str) -> None:
