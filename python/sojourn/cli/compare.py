@@ -194,7 +194,9 @@ def _forms(out: Path | None, figures: bool, formats: str | None, size: str | Non
 @contextmanager
 def _drawers(formats: list[str], size: str) -> Iterator[Drawers | None]:
     """Start processes that draw; load what the report needs in this one during the runs."""
-    threading.Thread(target=_get_ready, daemon=True).start()
+    # Not a daemon: Python ends such threads by unwinding, which aborts inside a library in C++
+    # (CPython 3.11 Python/ceval_gil.h, take_gil).
+    threading.Thread(target=_get_ready).start()
     if not formats:
         yield None
         return
