@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials module-faults \
+.PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials module-faults filling \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full images fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
@@ -90,6 +90,11 @@ oracle: $(VENV)/developed
 KERNELS ?= 6.1 7.2
 module-trials: $(VENV)/developed
 	$(BIN)/python tests/module/record.py $(KERNELS)
+
+## filling: every congestion control on 21 paths of 0.5 Mbit/s to 1 Gbit/s and 10 to 300 ms, under the
+##          AQMs it is made for. Some minutes
+filling:
+	cargo test --package sojourn-sim --test simulations filling:: -- --ignored
 
 ## module-faults: the kernel module while allocations fail (fault.config); writes docs/evidence/kernel-module.md
 module-faults: $(VENV)/developed
