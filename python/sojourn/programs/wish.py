@@ -173,6 +173,7 @@ def gather(
     for name, value in (environment or {}).items():
         if _VARIABLE.fullmatch(name) is None or "\0" in value:
             raise InputError(f"--env {name}: is not the name of a variable; write --env NAME=VALUE")
+        _check_utf8(f"--env {name}", value)
     return Programs(
         tuple(listed),
         group,
@@ -207,7 +208,19 @@ def _start_ns(name: str, start: str) -> int:
 def _text(name: str, text: Any) -> str:
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise InputError(f"--at {name}: needs a command of the shell, such as 'iperf3 -s'")
+    _check_utf8(f"--at {name}", text)
     return text
+
+
+def _check_utf8(what: str, text: str) -> None:
+    """Refuse bytes of the command line that are not UTF-8, which Python keeps as surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        shown = text.encode(errors="backslashreplace").decode()
+        raise InputError(
+            f"{what}: `{shown}` is not UTF-8, from character {error.start + 1}"
+        ) from None
 
 
 def _side(host: str) -> str:
@@ -216,6 +229,7 @@ def _side(host: str) -> str:
 
 def _visible(what: str, path: str | Path) -> Path:
     found = Path(path).expanduser()
+    _check_utf8(what, str(path))
     if not found.exists():
         raise InputError(f"{what}: {path}: is not there")
     return found.resolve()
