@@ -36,6 +36,15 @@ def refusal(*axes, **more) -> str:
     return str(caught.value)
 
 
+def test_flows_over_a_transport_library_are_refused_before_any_run(tmp_path):
+    text = """name = "q"\nduration = "2s"\nwarmup = "0s"\n[links.b]\nrate = "10mbit"
+[[flows]]\npath = ["b"]\nrtt = "40ms"\ntransport = "quic"\napp = { kind = "bulk" }\n"""
+    (tmp_path / "q.toml").write_text(text)
+    seeds = {"name": "delay", "key": "links.b.delay", "values": ["1ms", "2ms"]}
+    with pytest.raises(InputError, match="transport `quic`, and a study takes no transport lib"):
+        resolve(study(seeds, scenario=str(tmp_path / "q.toml")))
+
+
 @pytest.mark.parametrize("name", ["a\x1b[31m", "two\nlines", " ", None])
 def test_a_name_is_a_word_or_two(name):
     assert refusal(FLOWS, name=name).startswith("name: ")

@@ -12,6 +12,7 @@ from sojourn import ending, files
 from sojourn.cli import console, once
 from sojourn.cli.options import NAME, FilePath, complete_aqm, complete_scenario
 from sojourn.describing import aqm_list, library
+from sojourn.endpoint import transports
 from sojourn.errors import InputError
 from sojourn.live import page
 from sojourn.live.server import LOOPBACK, server
@@ -87,6 +88,11 @@ def _at(file: str | None, aqm: str | None) -> str:
     if file.endswith(".json"):
         raise InputError(f"{file}: the page reads scenarios in TOML; write this one as such")
     scenario = library.load(file)
+    if named := transports(scenario):
+        raise InputError(
+            f"{file}: flows have transport `{named[0]}`, and the page has no transport libraries; "
+            f"use sojourn run --endpoint {named[0]}=LIBRARY"
+        )
     aqms = aqm_list.split(_BOTH if aqm is None else aqm)
     if len(aqms) != 2:
         raise InputError(f"--aqm {aqm}: names {len(aqms)} AQMs; name two, one for each side")

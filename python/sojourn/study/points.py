@@ -13,6 +13,7 @@ from sojourn import _core, reading
 from sojourn.comparing.shaping import shaped_rate
 from sojourn.describing.library import load, set_pairs
 from sojourn.describing.quantity import required
+from sojourn.endpoint import transports
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.running.store import DIGEST_BYTES, seeded_name, unseeded_digest
@@ -114,6 +115,8 @@ class StudyPoints(Sequence[PointScenario]):
         self._kinds = array("L")
         kinds: dict[tuple[tuple[str, ...], tuple[LinkFacts, ...]], int] = {}
         for point, made in _resolved(study, self._grid):
+            if not self._durations_s:
+                _check_transports(made[0])
             facts = _facts(point, *made)
             self._digests += facts.digest
             self._durations_s.append(facts.duration_s)
@@ -165,6 +168,14 @@ class SomePoints(Sequence[PointScenario]):
         if isinstance(index, slice):
             return [self._every[place] for place in self._places[index]]
         return self._every[self._places[index]]
+
+
+def _check_transports(scenario: _core.Scenario) -> None:
+    if named := transports(scenario):
+        raise InputError(
+            f"flows have transport `{named[0]}`, and a study takes no transport libraries; "
+            f"`sojourn compare` does: --endpoint {named[0]}=LIBRARY"
+        )
 
 
 def points(study: Study) -> StudyGrid:
