@@ -101,3 +101,20 @@ def test_bad_input_ends_in_one_sentence(folder, options, sentence):
 def test_endpoints_that_are_not_a_mapping_are_refused(folder):
     with pytest.raises(InputError, match="is not like"):
         sojourn.run("quic.toml", endpoints="quic=quinn")
+
+
+def test_the_page_has_no_transport_libraries_and_says_so(folder):
+    command = [sys.executable, "-m", "sojourn", "live", "quic.toml", "--no-open"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "quic.toml: flows have transport `quic`, and the page has no transport" in done.stderr
+
+
+def test_smoltcp_carries_data_and_has_no_ecn(folder):
+    result = sojourn.run("quic.toml", endpoints={"quic": "smoltcp:cc=reno"})
+    named = result.manifest["sim"]["endpoints"]["quic"]
+    assert named == "smoltcp 0.14.0 assembler-32, adapter 1: cc=reno, buffer=1000000B"
+    assert result.summary["class/download/goodput"] > 5e6
+    (folder / "quic.toml").write_text(SCENARIO.replace('"codel"', '"dualpi2"'))
+    with pytest.raises(_core.ScenarioError, match=r"smoltcp .* has no ECN, and links"):
+        sojourn.run("quic.toml", endpoints={"quic": "smoltcp"})
