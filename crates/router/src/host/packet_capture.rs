@@ -261,12 +261,13 @@ fn endpoint_capture(packet: &CapturedPacket, flow: u32, event: EndpointEvent) ->
 mod tests {
     use std::net::IpAddr;
 
+    use super::super::program_flows::CountTimes;
     use super::*;
     use crate::plan::FIRST_PORT;
     use sojourn_aqm::Ecn;
 
     fn ids() -> FlowIds {
-        FlowIds::of_plan(1, None)
+        FlowIds::of_plan(1, None, CountTimes::default())
     }
 
     /// A segment of the first flow at an interface of the router.

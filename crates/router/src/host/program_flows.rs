@@ -10,7 +10,7 @@ use sojourn_aqm::Time;
 use crate::header::Header;
 use crate::linux::sock_diag::DiagSocket;
 use crate::plan::{HostSide, Plan, flow_of, side_of};
-use crate::run_files::{FlowSample, ProgramFlow, TcpTotals};
+use crate::run_files::{FlowSample, ProgramCounts, ProgramFlow, TcpTotals};
 
 /// Maps packets to flows.
 #[derive(Clone)]
@@ -29,9 +29,18 @@ const MOST_FLOWS: usize = 100_000;
 struct ProgramFlows {
     /// The group replaced by programs.
     group: usize,
+    times: CountTimes,
     of_tuple: BTreeMap<FiveTuple, usize>,
     flows: Vec<ObservedFlow>,
     has_more: bool,
+}
+
+/// The times at which delivered bytes are counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CountTimes {
+    pub(super) warmup_ns: u64,
+    /// The width of bins, if there are any.
+    pub(super) bins_ns: Option<u64>,
 }
 
 /// Protocol, then address and port of server and client.
@@ -42,19 +51,24 @@ struct ObservedFlow {
     row: ProgramFlow,
     /// Towards the client, then towards the server.
     directions: [Delivery; 2],
+    /// Delivered to the client by the end of the warm-up.
+    before_warmup: u64,
+    /// Delivered to the client by the end of each bin in which packets were seen.
+    by_bin: BTreeMap<usize, u64>,
 }
 
 impl FlowIds {
     pub(super) fn new(plan: &Plan) -> FlowIds {
         let group = plan.programs.as_ref().map(|programs| programs.group);
-        FlowIds::of_plan(plan.flows.len(), group)
+        let times = CountTimes { warmup_ns: plan.warmup_ns, bins_ns: plan.bins_ns };
+        FlowIds::of_plan(plan.flows.len(), group, times)
     }
 
     /// For a scenario with `own` flows, and programs that replace a group.
-    pub(super) fn of_plan(own: usize, group: Option<usize>) -> FlowIds {
+    pub(super) fn of_plan(own: usize, group: Option<usize>, times: CountTimes) -> FlowIds {
         let programs = group.map(|group| {
             let (of_tuple, flows) = (BTreeMap::new(), Vec::new());
-            Rc::new(RefCell::new(ProgramFlows { group, of_tuple, flows, has_more: false }))
+            Rc::new(RefCell::new(ProgramFlows { group, times, of_tuple, flows, has_more: false }))
         });
         FlowIds { own, programs }
     }
@@ -86,8 +100,34 @@ impl FlowIds {
         else {
             return;
         };
-        let flow = &mut programs.borrow_mut().flows[flow as usize - self.own];
+        let mut programs = programs.borrow_mut();
+        let CountTimes { warmup_ns, bins_ns } = programs.times;
+        let flow = &mut programs.flows[flow as usize - self.own];
         flow.observe(at_ns, header, is_forward);
+        let delivered = flow.directions[0].delivered;
+        // A count at a time includes the packets at that time.
+        if at_ns <= warmup_ns {
+            flow.before_warmup = delivered;
+        }
+        if let Some(bins_ns) = bins_ns {
+            flow.by_bin.insert((at_ns.saturating_sub(1) / bins_ns) as usize, delivered);
+        }
+    }
+
+    /// Adds the counts of programs' flows at the end of the warm-up and of each bin. They are known
+    /// once all captures have been read.
+    pub(super) fn add_counts(&self, at_warmup: &mut Vec<ProgramCounts>, bins: &mut [Vec<u64>]) {
+        let Some(programs) = &self.programs else { return };
+        let flows = &programs.borrow().flows;
+        at_warmup.extend(flows.iter().map(|flow| ProgramCounts {
+            delivered_bytes: flow.before_warmup,
+            ..ProgramCounts::default()
+        }));
+        for (number, bin) in bins.iter_mut().enumerate() {
+            let until =
+                |flow: &ObservedFlow| flow.by_bin.range(..=number).next_back().map(|at| *at.1);
+            bin.extend(flows.iter().map(|flow| until(flow).unwrap_or(0)));
+        }
     }
 
     /// Bytes delivered to its client by each flow of programs.
@@ -118,17 +158,16 @@ impl FlowIds {
                 senders.insert(index, (rank, socket));
             }
         }
-        let sample = |(index, ((_, is_server), socket)): (usize, ((u64, bool), DiagSocket))| {
-            let flow = &mut programs.flows[index];
-            let way = usize::from(!is_server);
-            let mut tcp = TcpTotals::default();
-            tcp.add(&socket.info);
-            flow.row.cc = Some(socket.cc);
-            let delivered_bytes = flow.directions[way].delivered;
+        let sample = |(index, (_, socket)): (usize, (_, DiagSocket))| {
+            let (mut tcp, info) = (TcpTotals::default(), socket.info);
+            tcp.add(&info);
+            programs.flows[index].row.cc = Some(socket.cc);
+            // Captures are read later, so what they show as delivered is not known yet.
+            let payload = info.bytes_sent - info.bytes_retrans;
             FlowSample {
                 flow: (self.own + index) as u32,
                 at_ns: now.as_nanos(),
-                delivered_bytes,
+                delivered_bytes: info.bytes_acked.min(payload),
                 tcp,
             }
         };
@@ -173,7 +212,8 @@ impl ProgramFlows {
         let (times_ns, delivered, cc) = (None, [0; 2], None);
         let row = ProgramFlow { protocol, server, client, times_ns, delivered, cc };
         self.of_tuple.insert(tuple, self.flows.len());
-        self.flows.push(ObservedFlow { row, directions: Default::default() });
+        let (directions, by_bin) = Default::default();
+        self.flows.push(ObservedFlow { row, directions, before_warmup: 0, by_bin });
         Some((self.flows.len() - 1, is_forward))
     }
 }
@@ -248,7 +288,7 @@ mod tests {
     const CLIENT: [u8; 4] = [10, 2, 2, 11];
 
     fn ids() -> FlowIds {
-        FlowIds::of_plan(3, Some(2))
+        FlowIds::of_plan(3, Some(2), CountTimes { warmup_ns: 20, bins_ns: Some(10) })
     }
 
     fn packet(from: [u8; 4], to: [u8; 4], ports: [u16; 2], seq: u32, bytes: u16) -> Header {
@@ -311,12 +351,14 @@ mod tests {
                 HostSide::Server => (server, client),
                 HostSide::Client => (client, server),
             };
-            let info = TcpInfo { bytes_sent, cwnd, mss: 1000, ..TcpInfo::read(&[0; INFO_BYTES]) };
+            let zero = TcpInfo::read(&[0; INFO_BYTES]);
+            let info = TcpInfo { bytes_sent, bytes_acked: 99, cwnd, mss: 1000, ..zero };
             (side, DiagSocket { local, remote, info, cc: format!("cc-{cwnd}") })
         };
         let cwnd = |sockets| {
             let samples = ids.samples(Time::from_nanos(9), sockets);
             assert_eq!((samples.len(), samples[0].flow, samples[0].at_ns), (1, 3, 9));
+            assert_eq!(samples[0].delivered_bytes, samples[0].tcp.sent_bytes, "without the FIN");
             samples[0].tcp.cwnd_bytes
         };
         let (server, client) = (HostSide::Server, HostSide::Client);
@@ -326,6 +368,20 @@ mod tests {
         let mut other = socket(server, 7, 4);
         other.1.local = (SERVER, 81);
         assert_eq!(ids.samples(Time::ZERO, vec![other]), [], "no packet of it was seen");
+    }
+
+    #[test]
+    fn bytes_are_counted_at_the_times_of_their_packets_however_late_these_are_read() {
+        let ids = ids();
+        let datagram = Header { protocol: 17, ..packet(SERVER, CLIENT, [9, 10], 0, 100) };
+        [1, 10, 20, 21, 45].iter().for_each(|&at_ns| ids.observe(at_ns, &datagram));
+        let own = ProgramCounts { delivered_bytes: 7, ..ProgramCounts::default() };
+        let (mut at_warmup, mut bins) = (vec![own], vec![vec![7]; 6]);
+        ids.add_counts(&mut at_warmup, &mut bins);
+        let at_warmup: Vec<u64> = at_warmup.iter().map(|counts| counts.delivered_bytes).collect();
+        assert_eq!(at_warmup, [7, 300]);
+        let bins: Vec<u64> = bins.iter().map(|bin| bin[1]).collect();
+        assert_eq!(bins, [200, 300, 400, 400, 500, 500]);
     }
 
     #[test]

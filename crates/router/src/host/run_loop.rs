@@ -109,7 +109,7 @@ impl<'a> RunLoop<'a> {
     fn on_timers(&mut self, now: Time) -> io::Result<bool> {
         // Events at the end of the warm-up count, as in the simulator.
         if self.schedule.warmup.take(now) {
-            self.result.at_warmup = self.counts();
+            self.result.at_warmup = self.own_counts().collect();
         }
         for program in &mut self.programs {
             if program.next_timer() <= now {
@@ -132,7 +132,7 @@ impl<'a> RunLoop<'a> {
             self.sample(now)?;
         }
         while self.schedule.bin.take(now) {
-            let delivered = self.counts().into_iter().map(|counts| counts.delivered_bytes);
+            let delivered = self.own_counts().map(|counts| counts.delivered_bytes);
             self.result.bins.push(delivered.collect());
         }
         if let Bottleneck::Kernel { changes } = &self.plan.bottleneck {
@@ -188,12 +188,17 @@ impl<'a> RunLoop<'a> {
         Ok(())
     }
 
+    /// The counts of the scenario's flows.
+    fn own_counts(&self) -> impl Iterator<Item = ProgramCounts> {
+        self.programs.iter().map(|program| program.counts())
+    }
+
+    /// The counts of all flows at the end.
     fn counts(&self) -> Vec<ProgramCounts> {
-        let own = self.programs.iter().map(|program| program.counts());
         let of_user = self.ids.delivered().into_iter();
         let of_user = of_user
             .map(|delivered_bytes| ProgramCounts { delivered_bytes, ..ProgramCounts::default() });
-        own.chain(of_user).collect()
+        self.own_counts().chain(of_user).collect()
     }
 
     /// Transfers unfinished at the end of the run, or cut off.
@@ -226,6 +231,7 @@ impl<'a> RunLoop<'a> {
             self.result.wire_counts = router.wire_counts(self.schedule.end);
         }
         self.result.counts = self.counts();
+        self.ids.add_counts(&mut self.result.at_warmup, &mut self.result.bins);
         self.result.after = setup::read_back(self.plan, &self.hosts)?;
         self.log.unfinished = self.unfinished();
         let ecn = self.programs.iter().map(|program| program.ecn_connections());

@@ -67,8 +67,10 @@ impl Schedule {
             true => ScheduledTime::every(ns),
             false => ScheduledTime::never(),
         };
+        // What programs send is observed by a capture, also where our router records the link.
+        let drain_ns = if captures { DRAIN_NS } else { LOOK_NS };
         Schedule {
-            drain: every(DRAIN_NS, captures),
+            drain: every(drain_ns, captures || plan.programs.is_some()),
             warmup: ScheduledTime::once(plan.warmup_ns),
             sample: every(plan.sample_ns, samples),
             bin: plan.bins_ns.map_or(ScheduledTime::never(), ScheduledTime::every),

@@ -40,6 +40,8 @@ pub(crate) struct TcpInfo {
     pub bytes_sent: u64,
     /// Payload retransmitted.
     pub bytes_retrans: u64,
+    /// Acknowledged cumulatively: payload, and SYN and FIN as a byte each (RFC 4898).
+    pub bytes_acked: u64,
     /// Segments delivered, by the acknowledgements.
     pub delivered: u32,
     /// The number of these segments delivered with a CE mark.
@@ -84,6 +86,7 @@ impl TcpInfo {
             delivered_ce: word(196),
             bytes_sent: long(200),
             bytes_retrans: long(208),
+            bytes_acked: long(120),
             pacing_rate: long(104),
             min_rtt_us: word(148),
             limits_us: [168, 176, 184].map(long),

@@ -23,8 +23,12 @@ const NONE: Option<&str> = None;
 const PASSWD: &str = "root:x:0:0:root:/tmp/home:/bin/sh\n\
                       daemon:x:1:1::/:/usr/sbin/nologin\n\
                       www-data:x:33:33::/:/usr/sbin/nologin\n\
+                      sshd:x:100:65534::/:/usr/sbin/nologin\n\
+                      tcpdump:x:101:101::/:/usr/sbin/nologin\n\
+                      postgres:x:102:102::/:/bin/sh\n\
                       nobody:x:65534:65534::/:/usr/sbin/nologin\n";
-const GROUP: &str = "root:x:0:\ndaemon:x:1:\nwww-data:x:33:\nnogroup:x:65534:\n";
+const GROUP: &str = "root:x:0:\ndaemon:x:1:\nwww-data:x:33:\ntcpdump:x:101:\npostgres:x:102:\n\
+                     nogroup:x:65534:\n";
 const NSSWITCH: &str = "passwd: files\ngroup: files\nhosts: files\nservices: files\n";
 
 /// The namespaces to which the first process returns.
@@ -188,7 +192,7 @@ impl HostPlace {
 }
 
 /// The private files of a host below `/etc`.
-fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 6] {
+fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 8] {
     let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
     for host in &plan.hosts {
         let [a, b, c, d] = host.address;
@@ -198,6 +202,9 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 6] {
         ("hosts", hosts),
         ("hostname", format!("{}\n", plan.hosts[index].name)),
         ("resolv.conf", String::new()),
+        // Servers with TCP wrappers refuse every client where they may not read the machine's.
+        ("hosts.allow", String::new()),
+        ("hosts.deny", String::new()),
         ("nsswitch.conf", NSSWITCH.to_owned()),
         ("passwd", PASSWD.to_owned()),
         ("group", GROUP.to_owned()),
