@@ -132,6 +132,70 @@ TRIALS = (
           "exec ruby -rsocket -e 's = TCPServer.new(9000); loop { c = s.accept;"
           " 100000.times { |i| c.puts(i) }; c.close }'",
           "nc server 9000 | sort -rn | sha256sum"),
+    Trial("lighttpd, wget", ("lighttpd", "wget"),
+          f"{DATA} printf 'server.document-root = \"/tmp/own\"\nserver.port = 8080\n' > web.conf;"
+          " exec lighttpd -D -f /tmp/own/web.conf",
+          "wget -q -O /dev/null http://server:8080/big"),
+    Trial("haproxy, curl", ("haproxy", "curl"),
+          "truncate -s 400k big; /usr/bin/python3 -m http.server 9001 2> /dev/null &"
+          " printf 'defaults\n mode http\n timeout connect 5s\n timeout client 9s\n"
+          " timeout server 9s\nfrontend f\n bind *:8080\n default_backend b\nbackend b\n"
+          " server s 127.0.0.1:9001\n' > proxy.cfg; exec haproxy -q -f proxy.cfg",
+          "curl -s --parallel 'http://server:8080/big?[1-5]' -o /dev/null"),
+    Trial("php -S, aria2 with four connections", ("php", "aria2c"),
+          f"{DATA} exec php -S 0.0.0.0:8080", "aria2c -q -x 4 -s 4 -k 1M http://server:8080/big"),
+    Trial("memcached, nc", ("memcached", "nc"), "exec memcached -u root -l 0.0.0.0",
+          "for i in $(seq 100); do printf 'set k%d 0 0 5\r\nhello\r\nget k%d\r\n' $i $i; done"
+          " > commands; printf 'quit\r\n' >> commands; nc server 11211 < commands"),
+    Trial("mosquitto, 20 messages", ("mosquitto", "mosquitto_pub", "mosquitto_sub"),
+          "printf 'listener 1883\nallow_anonymous true\n' > broker.conf;"
+          " exec mosquitto -c broker.conf",
+          "mosquitto_sub -h server -t news -C 20 -q 1 > got & sleep 0.5; for i in $(seq 20);"
+          " do mosquitto_pub -h server -t news -q 1 -m $i; done; wait"),
+    Trial("PostgreSQL, psql", ("psql", "setpriv"),
+          "PG=$(ls -d /usr/lib/postgresql/*/bin); mkdir db; chown postgres db;"
+          " as='setpriv --reuid=postgres --regid=postgres --clear-groups';"
+          " $as $PG/initdb -D db -A trust -U u > log; echo 'host all all all trust' >>"
+          " db/pg_hba.conf; exec $as $PG/postgres -D db -c listen_addresses='*'"
+          " -c unix_socket_directories=",
+          "sleep 8; for i in 1 2 3; do psql -h server -U u postgres -Atc 'select 1'; done"),
+    Trial("ssh: sshd, scp", ("sshd", "scp", "nc"),
+          "mkdir /run/sshd; ssh-keygen -q -t ed25519 -N '' -f key; nc -l -p 9001 > allowed;"
+          " truncate -s 400k big;"
+          " exec /usr/sbin/sshd -D -e -h /tmp/own/key -o AuthorizedKeysFile=/tmp/own/allowed"
+          " -o StrictModes=no -o UsePAM=no -f /dev/null",
+          "ssh-keygen -q -t ed25519 -N '' -f own; nc -N server 9001 < own.pub; sleep 1;"
+          " scp -O -q -i own -o StrictHostKeyChecking=no root@server:/tmp/own/big got"),
+    Trial("rsync", ("rsync",),
+          "printf 'use chroot = no\n[own]\npath = /tmp/own\n' > sync.conf; seq 100000 > text;"
+          " exec rsync --daemon --no-detach --config=sync.conf --port 8730",
+          "rsync -a rsync://server:8730/own/ got"),
+    Trial("FTP: vsftpd, curl", ("vsftpd", "curl"),
+          "mkdir f; truncate -s 700k f/big; chmod 555 f; printf 'listen=YES\nlisten_port=2121\n"
+          "anonymous_enable=YES\nanon_root=/tmp/own/f\nrun_as_launching_user=YES\n"
+          "secure_chroot_dir=/tmp/own/f\nseccomp_sandbox=NO\nftp_username=nobody\n' > ftp.conf;"
+          " exec vsftpd /tmp/own/ftp.conf",
+          "curl -s -o got ftp://server:2121/big"),
+    Trial("DNS: dnsmasq, dig", ("dnsmasq", "dig"),
+          "exec dnsmasq -k -u root --no-resolv --no-hosts --address=/example.org/192.0.2.7",
+          "for i in 1 2 3 4 5 6; do dig +short @server www.example.org; done"),
+    Trial("NTP: chrony", ("chronyd",),
+          "printf 'local stratum 3\nallow all\ncmdport 0\npidfile /tmp/pid\n' > ntp.conf;"
+          " exec chronyd -x -d -f /tmp/own/ntp.conf -u root",
+          "chronyd -Q -t 8 -u root 'server server iburst' 'pidfile /tmp/pid' 'cmdport 0'"),
+    Trial("MPTCP: iperf3", ("mptcpize", "iperf3"), "exec mptcpize run iperf3 -s",
+          "mptcpize run iperf3 -c server -R -t 2"),
+    Trial("iperf 2, tcpdump", ("iperf", "tcpdump"), "exec iperf -s",
+          "tcpdump -i eth0 -nn -q -c 500 > packets 2> log & iperf -c server -t 2; wait"),
+    Trial("gRPC; hypercorn over HTTP/2 and HTTP/3", ("curl", "openssl"),
+          f"{KEY} /usr/bin/python3 {HERE}/grpc_calls.py serve &"
+          f" exec /usr/bin/python3 -m hypercorn --quic-bind 0.0.0.0:4433 --bind 0.0.0.0:4433"
+          " --certfile cert.pem --keyfile key.pem web_app:app",
+          f"sleep 3; /usr/bin/python3 {HERE}/grpc_calls.py fetch; curl -sk --http2 -o /dev/null"
+          f" https://server:4433/; /usr/bin/python3 {HERE}/web_app.py",
+          build=("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--target", "HERE",
+                 "grpcio==1.85.3", "hypercorn[h3]==0.18.0", "aioquic==1.7.2"),
+          environment={"PYTHONPATH": f"HERE:{HERE}", "PYTHONDONTWRITEBYTECODE": "1"}),
 )  # fmt: skip
 
 

@@ -175,6 +175,24 @@ def test_a_client_may_be_stopped_where_the_user_says_so(line, until, code, capsy
 
 @needs_kernel
 @needs("curl")
+def test_the_tcp_state_of_programs_is_sampled_and_bins_add_up_to_what_was_delivered(line):
+    commands = {"server": SERVE, "client": FETCH}
+    plain = sojourn.run_programs(line, commands)
+    sets = {"record.flows": True, "record.bins": "250ms"}
+    result = sojourn.run_programs(line, commands, sets=sets)
+    assert result.digest == plain.digest
+    (flow,) = result.rows("program_flows")
+    assert flow["cc"] == "cubic" and plain.rows("program_flows")[0]["cc"] is None
+    samples = result.rows("flows")
+    assert max(row["cwnd_bytes"] for row in samples) > 100_000
+    assert all(0.05 <= row["srtt_ns"] / 1e9 < 0.2 for row in samples if row["delivered_bytes"])
+    rates = [row for row in result.rows("bins") if row["scope"] == "class"]
+    binned = sum(row["value"] for row in rates if row["metric"] == "goodput") * 0.25 / 8
+    assert 0.8 * flow["to_client_bytes"] < binned <= flow["to_client_bytes"]
+
+
+@needs_kernel
+@needs("curl")
 def test_several_aqms_are_compared_by_the_durations_of_programs(line, tmp_path, capsys):
     command = ["exec", str(line), "--server", SERVE, "--client", FETCH, "--seeds", "2"]
     out = tmp_path / "out"
