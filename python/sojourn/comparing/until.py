@@ -70,11 +70,6 @@ class Until:
     open: int = 0
 
     @property
-    def within(self) -> float:
-        """Largest half-width of an interval, as a share of the larger value; NaN for `decided`."""
-        return math.nan if self.text == DECIDED else _share(self.text)
-
-    @property
     def looks(self) -> Looks:
         """The numbers of seeds after which the comparison is looked at."""
         from sojourn.study.until import planned_looks
@@ -98,40 +93,47 @@ class Until:
             return replace(self, open=0), []
         if not self.is_race:
             return replace(self, open=sum(left.values())), comparison.aqms
-        found = [self._stop(comparison, aqm, left[aqm]) for aqm in running]
-        stops = [one for one in found if one is not None]
+        stops = [one for aqm in running for one in self._stop(comparison, aqm, left[aqm])]
         going = [aqm for aqm in running if aqm not in [one.aqm for one in stops]]
         rule = replace(self, stopped=(*self.stopped, *stops), open=sum(left[aqm] for aqm in going))
         return rule, [comparison.baseline, *going] if going else []
 
-    def _stop(self, comparison: ComparedRuns, aqm: str, left: int) -> StoppedContender | None:
-        """Why it needs no more seeds; None if it does."""
+    def _stop(self, comparison: ComparedRuns, aqm: str, left: int) -> list[StoppedContender]:
+        """Why it needs no more seeds while others go on; empty if it does."""
         seeds = len(comparison.seeds)
-        if not left:
-            return StoppedContender(aqm, seeds, "each of its headline differences is known")
+        if not left and self._is_lasting(comparison, aqm):
+            return [StoppedContender(aqm, seeds, "each of its headline differences is known")]
         for other in comparison.aqms:
             if _beats(comparison, other, aqm):
                 why = f"{other} beats it, with {counted(left, 'headline difference')} open"
-                return StoppedContender(aqm, seeds, why)
-        return None
+                return [StoppedContender(aqm, seeds, why)]
+        return []
 
     def _open(self, comparison: ComparedRuns, aqm: str) -> int:
         """How many of its headline differences are not known well enough."""
-        family = [row for row in comparison.tests if not math.isnan(row.p_adjusted)]
         rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
-        return sum(not self._is_known(comparison, row, len(family)) for row in rows)
+        return sum(not self._is_known(comparison, row) for row in rows)
 
-    def _is_known(self, comparison: ComparedRuns, row: PairedDifference, tests: int) -> bool:
+    def _is_lasting(self, comparison: ComparedRuns, aqm: str) -> bool:
+        """Whether its verdicts stay when the p-values of others change.
+
+        Holm's correction depends on those; Bonferroni's holds whatever they become.
+        """
+        family = [row for row in comparison.tests if not math.isnan(row.p_adjusted)]
+        return self.text != DECIDED or all(
+            row.is_equivalent or len(family) * row.test.p_value < ALPHA
+            for row in family
+            if row.aqm == aqm
+        )
+
+    def _is_known(self, comparison: ComparedRuns, row: PairedDifference) -> bool:
         # Without a p-value no test is possible, with more seeds neither.
         if math.isnan(row.test.p_value):
             return True
-        if math.isnan(self.within):
-            # In a race the others' p-values change after this one's last seed, and with them
-            # Holm's correction; Bonferroni's holds whatever they become.
-            is_lasting = row.is_equivalent or tests * row.test.p_value < ALPHA
-            return row.verdict != "" and (is_lasting or not self.is_race)
+        if self.text == DECIDED:
+            return row.verdict != ""
         values = [comparison.estimate(row.metric, aqm).mean for aqm in (row.aqm, row.baseline)]
-        most = max(self.within * max(map(abs, values)), row.metric.row.least)
+        most = max(_share(self.text) * max(map(abs, values)), row.metric.row.least)
         return row.test.difference.half_width <= most
 
 
