@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import sequential
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -68,7 +69,8 @@ def main() -> None:
             continue
         rows.append((key, _row(metric, columns)))
     shares = "\n".join(_of_shares(values))
-    PAGE.write_text(_page(rows, alike, shares), encoding="utf-8")
+    until = "\n".join(sequential.rows(values))
+    PAGE.write_text(_page(rows, alike, shares, until), encoding="utf-8")
     outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
     print(f"{len(rows)} metrics; outside the band: {', '.join(outside) or 'none'}")
 
@@ -204,7 +206,7 @@ def _is_outside(cell: Covered) -> bool:
     return not BAND[0] <= cell[1] <= BAND[1]
 
 
-def _page(rows: list[tuple[str, list[Covered]]], alike: list[str], shares: str) -> str:
+def _page(rows: list[tuple[str, list[Covered]]], alike: list[str], shares: str, until: str) -> str:
     outside = [key for key, cells in rows if any(map(_is_outside, cells[:JUDGED]))]
     table = [
         f"| `{key}` | {row_of(key).centre} | {' | '.join(map(_text, cells))} |"
@@ -218,7 +220,7 @@ def _page(rows: list[tuple[str, list[Covered]]], alike: list[str], shares: str) 
         seeds=f"{SEEDS:,}", intervals=SEEDS // GROUP, group=GROUP, regroupings=REGROUPINGS,
         metrics=len(rows), inside=len(rows) - len(outside), low=f"{BAND[0]:g}",
         high=f"{BAND[1]:g}", alike=", ".join(f"`{key}`" for key in alike) or "none",
-        first=names[0], second=names[1], shares=shares,
+        first=names[0], second=names[1], shares=shares, until=until,
         outside=", ".join(f"`{key}`" for key in outside) or "none",
         table="\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *table]),
     )  # fmt: skip
