@@ -55,6 +55,14 @@ const struct sojourn_law *sojourn_law(void)
     return &LAW;
 }}
 """
+START = """
+static void start(void *state, const struct sojourn_law_value *values,
+                  const struct sojourn_law_env *env)
+{
+    (void)state, (void)values, (void)env;
+    %s;
+}
+"""
 ALONE = """
 import sojourn
 scenario = sojourn.Scenario.load('''{scenario}''')
@@ -158,6 +166,13 @@ def test_a_library_that_a_law_needs_is_in_its_digest(folder):
          "a parameter has no name"),
         ("", ".vars = (const void *)16, .var_count = 1, .observe = (void *)on_enqueue,",
          "ends the process that loads it (signal 11)"),
+        ("", ".on_dequeue = (void *)16,", "ends the process that calls its hooks (signal 11)"),
+        ("", ".check = (void *)16,", "ends the process that calls its hooks (signal 11)"),
+        ("", ".start = (void *)16,", "ends the process that calls its hooks (signal 11)"),
+        (f"#include <stdlib.h>\n{START % 'exit(0)'}", ".start = start,",
+         "ends the process that calls its hooks (code 0); see what they do"),
+        (f"#include <unistd.h>\n{START % '_exit(0)'}", ".start = start,",
+         "ends the process that calls its hooks (code 0); see what they do"),
     ],
 )  # fmt: skip
 def test_a_library_that_cannot_be_loaded_is_refused_in_a_sentence(folder, before, fields, sentence):
@@ -168,3 +183,14 @@ def test_a_library_that_cannot_be_loaded_is_refused_in_a_sentence(folder, before
     assert done.returncode == 0, done.stderr
     assert sentence in done.stdout
     assert done.stdout.count("\n") == 1
+
+
+def test_what_a_library_does_when_a_command_ends_does_not_replace_its_exit_code(folder):
+    ends = "#include <unistd.h>\n__attribute__((destructor)) static void at(void) { _exit(0); }"
+    law(folder / "libmost.so", "(0 * now_ns)", ends, ".on_dequeue = on_enqueue,")
+    (folder / "one.toml").write_text(SCENARIO.replace("3s", "300s"))
+    command = [sys.executable, "-m", "sojourn", "run", "one.toml", "--aqm", "libmost.so"]
+    done = subprocess.run(
+        [*command, "--memory", "1kB"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr

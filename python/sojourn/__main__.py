@@ -16,8 +16,9 @@ def main() -> int:
     except KeyboardInterrupt:
         print("sojourn: interrupted", file=sys.stderr)
         code = _INTERRUPTED
-    if code == _INTERRUPTED:
-        _end()
+    library = sys.modules.get("sojourn.loading.library")
+    if code == _INTERRUPTED or (library is not None and library.has_loaded()):
+        _end(code)
     return code
 
 
@@ -35,12 +36,12 @@ def _spare_memory() -> None:
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
-def _end() -> None:
-    """End with the exit code of an interrupted command.
+def _end(code: int) -> None:
+    """End with the exit code of an interrupted command, or of one that may have loaded a library.
 
     `sys.exit` would wait for threads, and Python then ends by the signal instead where the
     interrupt has passed through `exec` of a text (CPython 3.11, Python/pythonrun.c,
-    run_eval_code_obj).
+    run_eval_code_obj). What a library does at the end of the process would replace the code.
     """
     import contextlib
     import signal
@@ -52,7 +53,7 @@ def _end() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
-    ending.end(_INTERRUPTED)
+    ending.end(code)
 
 
 if __name__ == "__main__":

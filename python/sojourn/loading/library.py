@@ -33,11 +33,15 @@ _TRIAL = (
     "from sojourn import _core\n"
     "is_law, path, *rest = sys.argv[1:]\n"
     "try:\n"
-    "    _core.CustomLaw.library(path, *rest) if is_law else _core.try_endpoint(*rest)\n"
+    "    law = _core.CustomLaw.library(path, *rest) if is_law else _core.try_endpoint(*rest)\n"
+    "    print('loaded', flush=True)\n"
+    "    if is_law:\n"
+    "        _core.law_repeats(law.name, [law], {operations})\n"
     "except Exception:\n"
     "    pass\n"
-    "sys.stdout.write('loaded')\n"
+    "print('ended')\n"
 )
+_OPERATIONS = 10_000
 
 _COPIES: dict[str, str] = {}
 """Loaded libraries, by digest."""
@@ -117,6 +121,11 @@ def check_unchanged(file: Path, found: Opened) -> None:
     content = file.read_bytes()
     if found.source.rpartition("=")[2] != _digest(content, _others(file.resolve(), content)):
         raise InputError(f"{file}: was built again while it was loaded; start again")
+
+
+def has_loaded() -> bool:
+    """Whether this process may have loaded a library."""
+    return bool(_TRIED)
 
 
 def exports(file: Path, entry: str) -> bool:
@@ -206,7 +215,7 @@ def _copied(file: Path, content: bytes, digest: str) -> str:
 
 
 def _try(file: Path, entry: str, found: Opened) -> None:
-    """Load a library in a separate process first, because its initialisers may end the process.
+    """Load a library, and call a law's hooks, in a separate process first: they may end it.
 
     Raises:
         InputError: it does, or takes too long.
@@ -217,20 +226,26 @@ def _try(file: Path, entry: str, found: Opened) -> None:
         return
     path = found.opened
     kept = (int(path.rpartition("/")[2]),) if path.startswith("/proc/self/fd/") else ()
-    program = _TRIAL.format(path=sys.path)
+    program = _TRIAL.format(path=sys.path, operations=_OPERATIONS)
     is_law = "law" if entry == LAW else ""
     command = [sys.executable, "-c", program, is_law, str(file.resolve()), *found]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            pass_fds=kept, timeout=_TRIAL_S, check=False,
+            command, stdin=subprocess.DEVNULL, capture_output=True, pass_fds=kept,
+            timeout=_TRIAL_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise InputError(f"{file}: is not loaded after {_TRIAL_S} s; see what it does at its "
-                         f"start (a constructor, {entry})") from None  # fmt: skip
-    if not done.stdout.endswith(b"loaded"):
-        how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
+        raise InputError(f"{file}: does not return within {_TRIAL_S} s; see what it does at its "
+                         f"start (a constructor, {entry}) and in its hooks") from None  # fmt: skip
+    if done.stdout.endswith(b"ended\n"):
+        return
+    how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
+    if b"loaded\n" not in done.stdout:
         raise InputError(
             f"{file}: ends the process that loads it ({how}); see what it does at its start (a "
             f"constructor, {entry}) and what its table points to"
         )
+    why = done.stderr.decode(errors="replace").partition("sojourn: error: ")[2]
+    raise InputError(
+        why.strip() or f"{file}: ends the process that calls its hooks ({how}); see what they do"
+    )
