@@ -113,12 +113,16 @@ def test_export_writes_the_table_that_is_named(results, tmp_path, capsys):
 
 def test_where_leaves_the_points_that_meet_all_axes_with_their_index(results, tmp_path, capsys):
     store, file = str(results.store.folder.address), tmp_path / "some.csv"
-    asked = ["--where", "rtt=<= 0.1s", "--where", "rtt=0.2s", "--where", "aqm=codel"]
-    assert main(["study", "export", store, str(file), "--table", "points", *asked]) == 0
-    rows = [line.split(",") for line in file.read_text().splitlines()[1:]]
-    every = results.table("points").to_pylist()
-    wanted = [row for row in every if row["aqm"] == "codel"]
-    assert [int(row[0]) for row in rows] == [row["point"] for row in wanted]
+    for aqm in ("pie", "codel"):
+        asked = ["--where", "rtt=<= 0.1s", "--where", "rtt=0.2s", "--where", f"aqm={aqm}"]
+        for table in ("runs", "points", "values"):
+            assert main(["study", "export", store, str(file), "--table", table, *asked]) == 0
+            rows = [line.split(",")[:2] for line in file.read_text().splitlines()[1:]]
+            every = results.table(table).to_pylist()
+            wanted = [row["point"] for row in every if row["aqm"] == aqm]
+            assert [(int(point), name.strip('"')) for point, name in rows] == [
+                (point, aqm) for point in wanted
+            ]
     some = results.where({"rtt": "< 50ms", "flows": 1})
     assert [each.point.values["rtt"] for each in some.points[:]] == ["9.5ms", "49.1345ms"] * 2
     assert some.status().wanted == 8

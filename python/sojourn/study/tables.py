@@ -109,7 +109,7 @@ def points_table(results: _Results) -> pa.Table:
     import pyarrow as pa
 
     found = results.estimates()
-    table = _axes(results, [each.index for each in found])
+    table = _axes(results, range(len(found)))
     table["seeds"] = pa.array([each.seeds for each in found], pa.int64())
     columns = metric_columns(
         results.study.metrics, results.units(results.study.metrics), list(table)
@@ -168,14 +168,17 @@ def _base(results: _Results) -> pa.Table:
     return pa.table(table)
 
 
-def _axes(results: _Results, points: Sequence[int]) -> dict[str, Any]:
+def _axes(results: _Results, places: Sequence[int]) -> dict[str, Any]:
+    """Number and axes of the points at these places among those of the results."""
     import pyarrow as pa
 
     # Of all points, so types do not depend on which of them have runs.
-    rows = [each.point.values for each in results.points]
-    columns = value_columns([axis.name for axis in results.study.axes], rows)
-    places = pa.array(points, pa.int64())
-    return {"point": places} | {name: column.take(places) for name, column in columns.items()}
+    points = [each.point for each in results.points]
+    columns = {"point": pa.array([each.index for each in points], pa.int64())}
+    names = [axis.name for axis in results.study.axes]
+    columns |= value_columns(names, [each.values for each in points])
+    chosen = pa.array(places, pa.int64())
+    return {name: column.take(chosen) for name, column in columns.items()}
 
 
 def _unit_of(values: Sequence[Value]) -> str | None:
