@@ -156,6 +156,15 @@ def test_x_ends_at_the_first_failure_and_says_what_it_left(run):
     assert run(text).stdout.splitlines()[-1] == "1 failed, 1 undecided"
 
 
+def test_what_is_undecided_is_not_ok_in_reports(run):
+    done = run(undecided(run, 3), "--tap", "--junit", "report.xml")
+    assert done.returncode == 3
+    assert "not ok 1 - " in done.stdout and "outcome: undecided" in done.stdout
+    (suite,) = ET.parse(run.folder / "report.xml").getroot()
+    assert (suite.get("errors"), suite.get("skipped")) == ("1", "0")
+    assert suite.find("testcase/error").get("type") == "undecided"
+
+
 def test_a_run_without_a_value_to_compare_is_invalid(run):
     # Two flows of at most 25 packets never fill a buffer of 200, so taildrop drops nothing.
     head = HOME.replace('kind = "bulk"', 'kind = "bulk", bytes = "30kB"').replace('"1s"', '"0s"')

@@ -101,6 +101,16 @@ def test_columns_have_the_units_of_their_names(tmp_path: Path) -> None:
     assert measured.loss == 0.01
 
 
+def test_a_loss_rate_is_a_loss_and_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
+    text = "time_s,rate (MB),loss_rate,jitter_ms\n0,10,0.5,1\n1,12,0.5,1\n2,12,1.5,2\n"
+    found = taken(tmp_path, text, loss_rate="%")
+    assert found.losses is not None and found.losses.values == (0.005, 0.005, 0.015)
+    assert "column `rate (MB)` as rate downstream (1 is 8 Mbit/s)" in found.read
+    assert "nothing of `jitter_ms`, which has no counterpart" in found.read
+    with pytest.raises(InputError, match="`loss_rate` has no known unit"):
+        taken(tmp_path, text)
+
+
 def test_all_columns_begin_with_the_first_row(tmp_path: Path) -> None:
     text = "time_s,rate_mbps,rtt_ms\n0,8,-\n1,9,-\n2,7,30\n3,6,20\n"
     measured = taken(tmp_path, text)

@@ -74,9 +74,13 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
             )
             continue
         scale = _scale(column, kind, name, given)
-        result.read.append(f"column `{column}` as {_MEANING[kind]}")
+        unit_text = f" (1 is {scale / 1e6:g} Mbit/s)" if kind in ("down", "up") else ""
+        result.read.append(f"column `{column}` as {_MEANING[kind]}{unit_text}")
         values = [(clock(row), row[kind], place) for place, row in table]
         _take(result, kind, scale, values, name)
+    left_out = [f"`{column}`" for column in header if column not in kinds.values()]
+    if left_out:
+        result.read.append(f"nothing of {', '.join(left_out)}, which has no counterpart")
     if result.rtt and not (result.down or result.up or "loss" in kinds):
         _lost_probes([(clock(row), row["rtt"]) for _, row in table], result)
     return result
@@ -111,13 +115,14 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     for column in header:
         words = re.split(r"[^a-z0-9%]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
         matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
-        # `upload rate` is of the uplink; `rtt_time` is not a clock, and `rtt_delay` one quantity.
+        # `rtt_time` is not a clock, and `rtt_delay` one quantity.
         for other in ("time", "delay"):
             if "rtt" in matching and other in matching:
                 matching.remove(other)
         if "delay" in matching and "time" in matching:
             matching.remove("time")
-        if "up" in matching and "down" in matching:
+        # `upload rate` and `loss rate`.
+        if "down" in matching and ("up" in matching or "loss" in matching):
             matching.remove("down")
         if len(matching) == 1 and (kind := matching[0]) in found and kind != "time":
             raise InputError(

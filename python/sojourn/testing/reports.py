@@ -15,11 +15,12 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def junit(decisions: Sequence[Decision], wall_s: float) -> str:
-    """As JUnit XML; undecided becomes skipped, the nearest word, and invalid an error."""
-    counts = {name: str(count) for name, count in _counts(decisions).items()}
+    """As JUnit XML; undecided and invalid become errors, because neither has passed."""
+    counts = _counts(decisions)
     attributes = {
-        "name": "sojourn", "tests": str(len(decisions)), "failures": counts["failed"],
-        "errors": counts["invalid"], "skipped": counts["undecided"], "time": f"{wall_s:.3f}",
+        "name": "sojourn", "tests": str(len(decisions)), "failures": str(counts["failed"]),
+        "errors": str(counts["invalid"] + counts["undecided"]), "skipped": "0",
+        "time": f"{wall_s:.3f}",
     }  # fmt: skip
     root = ET.Element("testsuites", attributes)
     suite = ET.SubElement(root, "testsuite", attributes)
@@ -29,10 +30,10 @@ def junit(decisions: Sequence[Decision], wall_s: float) -> str:
             suite, "testcase", name=_xml(expected.name), classname=_xml(expected.file),
             file=_xml(expected.file), line=str(expected.line), time="0",
         )  # fmt: skip
-        element = {"failed": "failure", "invalid": "error", "undecided": "skipped"}
-        if decision.outcome in element:
+        if decision.outcome != "passed":
+            element = "failure" if decision.outcome == "failed" else "error"
             message = f"{decision.outcome}: {decision.measured}"
-            found = ET.SubElement(case, element[decision.outcome], message=_xml(message))
+            found = ET.SubElement(case, element, message=_xml(message), type=decision.outcome)
             found.text = _xml("\n".join(commands(decision)))
         else:
             ET.SubElement(case, "system-out").text = _xml(decision.measured)
@@ -41,13 +42,12 @@ def junit(decisions: Sequence[Decision], wall_s: float) -> str:
 
 
 def tap(decisions: Sequence[Decision]) -> str:
-    """As TAP 14; undecided becomes skipped, but the command's exit code is not 0."""
+    """As TAP 14; what is undecided or invalid is not ok, with its outcome."""
     lines = ["TAP version 14", f"1..{len(decisions)}"]
     for number, decision in enumerate(decisions, 1):
         name = re.sub(r"([\\#])", r"\\\1", f"{decision.expected.place} {decision.expected.name}")
-        is_bad = decision.outcome in ("failed", "invalid")
-        skip = f" # SKIP undecided: {decision.measured}" if decision.outcome == "undecided" else ""
-        lines.append(f"{'not ok' if is_bad else 'ok'} {number} - {name}{skip}")
+        is_bad = decision.outcome != "passed"
+        lines.append(f"{'not ok' if is_bad else 'ok'} {number} - {name}")
         if is_bad:
             lines += ["  ---", f"  outcome: {decision.outcome}", "  measured: |"]
             lines += [f"    {decision.measured}", "  show:"]
