@@ -80,7 +80,7 @@ fn names<'a>(
     }
     match names.len() {
         0 => refuse(&join(place, "classes"), "the list is empty; write at least one class"),
-        ..=MOST_CLASSES => Ok(names),
+        1..=MOST_CLASSES => Ok(names),
         more => refuse(
             &join(place, "classes"),
             format!("{more} classes are more than the {MOST_CLASSES} of a tree"),
