@@ -2,8 +2,8 @@
 //!
 //! A frame is shown when its last packet has arrived, unless a later one has been shown. Freezes
 //! are those of `freezeCount` (W3C webrtc-stats), which looks at the time between two frames
-//! shown. Deviation: the time from the last frame to the end of the run or of the flow is judged too, as
-//! a call that freezes for good would otherwise not freeze at all.
+//! shown. Deviation: the time from the last frame to the end of the run or of the flow is judged
+//! too, as a call that freezes for good would otherwise not freeze at all.
 
 use std::collections::VecDeque;
 

@@ -784,7 +784,8 @@ fn an_application_reaches_another_process_as_it_was_resolved() {
         r#"{ kind = "cbr", rate = "87kbit", packet = "218B" }"#,
         r#"{ kind = "bursts", rate = "2mbit", packet = "1kB", at = ["1s", "2s"], length = "5ms" }"#,
         r#"{ kind = "chunks", every = "4s", rates = ["500kbit", "2mbit"] }"#,
-        r#"{ kind = "chunks", every = "4s", rates = ["1mbit"], buffer = "8s", adaptation = "buffer" }"#,
+        r#"{ kind = "chunks", every = "4s", rates = ["1mbit"], buffer = "8s",
+             adaptation = "buffer" }"#,
         r#"{ kind = "files", sizes = ["15kB", "44kB"], think = "9.5s" }"#,
         r#"{ kind = "replay", file = "x.csv" }"#,
     ] {

@@ -232,7 +232,7 @@ fn app(app: &App) -> Value {
         }),
         App::Chunks { tcp, chunks } => json!({
             "kind": "chunks",
-            "every": text(&chunks.every),
+            "every": text(chunks.every),
             "rates": chunks.rates.iter().map(text).collect::<Vec<_>>(),
             "buffer": chunks.buffer.as_ref().map(text),
             "adaptation": chunks.adaptation,
