@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::Rate;
 use sojourn_scenario::resolved::Capacity;
 use sojourn_scenario::templates::TEMPLATES;
 use sojourn_scenario::{Resolved, Scenario, Source};
@@ -57,7 +57,8 @@ fn scenario(direction: &str, seconds: u64) -> Resolved {
     let text = format!(
         "name = \"x\"\nduration = \"{seconds}s\"\n[links.x]\n\
          template = \"starlink:direction={direction}\"\n\
-         [[flows]]\npath = [\"x\"]\nrtt = \"9s\"\napp = {{ kind = \"bulk\", bytes = \"1MB\" }}\n"
+         [[flows]]\npath = [\"x\"]\nrtt = \"9s\"\n\
+         app = {{ kind = \"cbr\", rate = \"1kbit\", packet = \"99B\" }}\n"
     );
     let no_file = |_: &str| Err(std::io::ErrorKind::NotFound.into());
     let scenario = Scenario::load(&text, &Source::default(), &no_file);
@@ -78,8 +79,8 @@ fn trips_ms(plan: &Resolved) -> Vec<f64> {
 
 fn rates_mbit(plan: &Resolved) -> Vec<f64> {
     let Capacity::Schedule(schedule) = &plan.links[0].capacity else { unreachable!("a schedule") };
-    let at = |second: u64| schedule.rate_at(Time::ZERO + Span::from_secs(second));
-    slots(plan).into_iter().map(|second| at(second).as_bps() as f64 / 1e6).collect()
+    let mbit = |rate: Option<Rate>| rate.map_or(0.0, |rate| rate.as_bps() as f64 / 1e6);
+    schedule.steps().iter().map(|(_, rate)| mbit(*rate)).collect()
 }
 
 fn median_mbit(plan: &Resolved) -> f64 {

@@ -65,7 +65,7 @@ fn an_override_with_a_template_replaces_what_it_sets() {
 fn what_a_template_sets_cannot_be_written_as_well() {
     let both = TEXT.replace("queue = ", "rate = \"1mbit\"\nqueue = ");
     let error = load(&both, &[]).unwrap_err();
-    assert_eq!(error.place, "links.down.rate");
+    assert!(error.place.ends_with("links.down.rate"), "{}", error.place);
     assert!(error.message.contains("remove one of the two"), "{}", error.message);
     let error = load(TEXT, &[("links.down.delay", "5ms")]).unwrap_err();
     assert!(error.place.ends_with("links.down.delay"), "{}", error.place);

@@ -141,9 +141,10 @@ metrics! {
         tables: &[Compare, AgreeWide]
     };
 
-    /// Completion times of transfers requested after the warm-up. Quantiles include all of them;
-    /// the unfinished ones took longer than they were observed (right-censored, Kaplan and Meier
-    /// 1958). Mean and maximum include only the finished ones.
+    /// Completion times of transfers requested after the warm-up; with `kind = "web"` a transfer is
+    /// a page, and this its load time. Quantiles include all of them; the unfinished ones took
+    /// longer than they were observed (right-censored, Kaplan and Meier 1958). Mean and maximum
+    /// include only the finished ones.
     COMPLETION = [
         ("completion_mean", "completion mean") { statistic: Mean },
         ("completion_p50", "completion p50") {

@@ -2,16 +2,16 @@
 
 use sojourn_aqm::Span;
 
-use super::{Generated, Kind, Template, constant};
+use super::{Generated, LinkTemplate, Template, constant};
 use crate::document::framing::LinkCells;
 use crate::document::quantities::SpanText;
 use crate::document::wire::{Delay, Jitter, UniformJitter};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: LinkTemplate = LinkTemplate {
     name: "docsis",
     text: "The upstream of a cable modem: a request waits for the next MAP, and its grant is two \
-           MAPs later. Packets stay in order. Left out: contention, piggybacking, and the bursts of \
-           a grant. The wait is on the wire, so an AQM does not see it; RFC 8034's does.",
+           MAPs later. Packets stay in order. Left out: contention, piggybacking, and the bursts \
+           of a grant. The wait is on the wire, so an AQM does not see it; RFC 8034's does.",
     sources: "MAP interval, processing and burst preparation: docsis-ns3",
     takes_rate: true,
     generate,

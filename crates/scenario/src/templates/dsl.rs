@@ -2,11 +2,11 @@
 
 use sojourn_aqm::Span;
 
-use super::{Generated, Kind, Template, constant};
+use super::{Generated, LinkTemplate, Template, constant};
 use crate::document::framing::LinkCells;
 use crate::document::quantities::SizeText;
 
-pub(super) const VDSL: Kind = Kind {
+pub(super) const VDSL: LinkTemplate = LinkTemplate {
     name: "vdsl",
     text: "A VDSL2 line that synchronised at `rate`, with Ethernet over PTM: 22 B for each packet, \
            and one for every 64. Left out: interleaving, retransmission (G.INP), PPPoE.",
@@ -15,7 +15,7 @@ pub(super) const VDSL: Kind = Kind {
     generate: vdsl,
 };
 
-pub(super) const ADSL: Kind = Kind {
+pub(super) const ADSL: LinkTemplate = LinkTemplate {
     name: "adsl",
     text: "An ADSL line that synchronised at `rate`, with PPPoE over ATM (LLC): 40 B for each \
            packet, in cells of 53 B that carry 48. Left out: interleaving.",
@@ -26,8 +26,8 @@ pub(super) const ADSL: Kind = Kind {
 
 /// Ethernet header 14 B, FCS 4 B, PTM's start and end of a frame and its CRC: 1, 1 and 2 B.
 const PTM_BYTES: u64 = 22;
-/// PPP 2 B, PPPoE 6 B, Ethernet header 14 B without FCS, padding 2 B, LLC and SNAP 8 B, AAL5 trailer
-/// 8 B (`pppoe-llcsnap`).
+/// PPP 2 B, PPPoE 6 B, Ethernet header 14 B without FCS, padding 2 B, LLC and SNAP 8 B, and the
+/// trailer of AAL5, 8 B (`pppoe-llcsnap`).
 const LLC_BYTES: u64 = 40;
 
 fn vdsl(template: &Template, _: Span) -> Generated {

@@ -20,7 +20,7 @@ use crate::document::wire::{Delay, Jitter};
 use crate::error::ScenarioError;
 
 /// A kind of link.
-pub struct Kind {
+pub struct LinkTemplate {
     /// Its name.
     pub name: &'static str,
     /// What it imitates and leaves out.
@@ -34,7 +34,7 @@ pub struct Kind {
 }
 
 /// Every kind, in the order of the documentation.
-pub const TEMPLATES: [&Kind; 4] = [&starlink::KIND, &docsis::KIND, &dsl::VDSL, &dsl::ADSL];
+pub const TEMPLATES: [&LinkTemplate; 4] = [&starlink::KIND, &docsis::KIND, &dsl::VDSL, &dsl::ADSL];
 
 /// A template as written: `starlink:direction=up,seed=2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,8 +68,7 @@ impl Template {
         let (name, settings) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
         let names = TEMPLATES.map(|kind| kind.name);
         let Some(kind) = TEMPLATES.iter().find(|kind| kind.name == name) else {
-            let (hint, known) = (registry::hint(name, &names), names.join(", "));
-            return Err(format!("unknown template `{name}`{hint}; known: {known}"));
+            return Err(format!("unknown template `{name}`{}", registry::hint(name, &names)));
         };
         let mut template = Template { name: kind.name, is_up: false, seed: 1, rate: None };
         for setting in settings.split(',').filter(|setting| !setting.trim().is_empty()) {
@@ -81,7 +80,7 @@ impl Template {
         }
     }
 
-    fn set(&mut self, kind: &Kind, setting: &str) -> Result<(), String> {
+    fn set(&mut self, kind: &LinkTemplate, setting: &str) -> Result<(), String> {
         let name = kind.name;
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         let known = if kind.takes_rate { "`rate`" } else { "`direction` and `seed`" };
@@ -101,7 +100,7 @@ impl Template {
         Ok(())
     }
 
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static LinkTemplate {
         let found = TEMPLATES.into_iter().find(|kind| kind.name == self.name);
         found.expect("it was parsed")
     }

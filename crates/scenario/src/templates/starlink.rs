@@ -2,14 +2,14 @@
 
 use sojourn_aqm::{Rate, Rng, Span};
 
-use super::{Generated, Kind, Template};
+use super::{Generated, LinkTemplate, Template};
 use crate::document::capacity::{Capacity, InService, Schedule, Varying};
 use crate::document::framing::LinkCells;
 use crate::document::quantities::{SpanText, StepRateText};
 use crate::document::wire::{Delay, DelaySchedule, VaryingDelay};
 use crate::draw;
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: LinkTemplate = LinkTemplate {
     name: "starlink",
     text: "Rate and round trip are drawn for each slot of 15 s; a run begins with a minute. Each \
            direction has half of the round trip; with one seed both change alike. Left out: gaps \
