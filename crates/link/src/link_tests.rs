@@ -240,12 +240,16 @@ fn the_reserve_of_a_shaper_is_what_has_passed_the_bucket_and_waits_for_the_line(
     fill(&mut link, 3, &mut report);
     // Three packets of 1500 bytes are in the device, of which the first is being sent.
     let tokens = |bytes: i64| bytes * 8 * 1_000_000_000;
-    let reserve = TokenReserve { tokens: tokens(1_500), passed_bytes: 3_000 };
-    assert_eq!(link.reserve(Time::ZERO), Some(reserve));
+    let reserve = |left, passed_bytes| TokenReserve {
+        tokens: tokens(left),
+        taken_bytes: 4_500,
+        passed_bytes,
+        sending_bytes: 1_500,
+    };
+    assert_eq!(link.reserve(Time::ZERO), Some(reserve(1_500, 3_000)));
     let half = Time::from_nanos(500_000);
     assert_eq!(run(&mut link, half, &mut report), [(500, 0)]);
-    let reserve = TokenReserve { tokens: tokens(2_250), passed_bytes: 1_500 };
-    assert_eq!(link.reserve(half), Some(reserve));
+    assert_eq!(link.reserve(half), Some(reserve(2_250, 1_500)));
 }
 
 #[test]

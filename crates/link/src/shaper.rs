@@ -47,10 +47,14 @@ impl<P: Packet> Shaper<P> {
     /// The contents of the bucket at `now`, and the bytes that have passed it; `None` without a
     /// bucket.
     pub(crate) fn reserve(&self, now: Time) -> Option<TokenReserve> {
-        let being_sent = self.done.and(self.ring.head_bytes()).unwrap_or(0);
-        self.bucket.as_ref().map(|bucket| TokenReserve {
+        let bucket = self.bucket.as_ref()?;
+        let mut sizes = self.ring.sizes().map(|bytes| bucket.bytes_of(bytes));
+        let sending_bytes = self.done.and_then(|_| sizes.next()).unwrap_or(0);
+        Some(TokenReserve {
             tokens: bucket.tokens_at(now),
-            passed_bytes: self.ring.bytes() - u64::from(being_sent),
+            taken_bytes: bucket.taken_bytes(),
+            passed_bytes: sizes.sum(),
+            sending_bytes,
         })
     }
 

@@ -13,6 +13,8 @@ pub struct TokenBucket {
     bps: u64,
     depth: i64,
     tokens: i64,
+    /// Bytes that took tokens since the start, as the bucket counts them.
+    taken_bytes: u64,
     counted: Time,
     overdraft: bool,
     framing: Framing,
@@ -24,12 +26,17 @@ impl TokenBucket {
         let depth = bucket.burst_bytes as i64 * PER_BYTE; // at most 1 GB, checked when resolved
         let Bucket { rate, overdraft, framing, .. } = *bucket;
         let (bps, counted) = (rate.as_bps(), Time::ZERO);
-        TokenBucket { bps, depth, tokens: depth, counted, overdraft, framing }
+        TokenBucket { bps, depth, tokens: depth, taken_bytes: 0, counted, overdraft, framing }
     }
 
-    /// Tokens for a packet of this size in the queue (sch_generic.h, psched_l2t_ns).
+    /// The size of a packet as the bucket counts it (sch_generic.h, psched_l2t_ns).
+    pub(crate) fn bytes_of(&self, bytes: u32) -> u64 {
+        self.framing.bytes(bytes)
+    }
+
+    /// Tokens for a packet of this size in the queue.
     fn price(&self, bytes: u32) -> i64 {
-        self.framing.bytes(bytes) as i64 * PER_BYTE // at most some 65535 * 2 bytes
+        self.bytes_of(bytes) as i64 * PER_BYTE // at most some 65535 * 2 bytes
     }
 
     /// When a packet may leave: now or later.
@@ -46,6 +53,7 @@ impl TokenBucket {
     pub fn take(&mut self, now: Time, bytes: u32) {
         self.refill(now);
         self.tokens -= self.price(bytes);
+        self.taken_bytes += self.bytes_of(bytes);
         debug_assert!(self.overdraft || self.tokens >= 0, "only an overdraft owes tokens");
     }
 
@@ -58,6 +66,11 @@ impl TokenBucket {
         self.counted = now;
     }
 
+    /// Bytes that took tokens since the start.
+    pub(crate) fn taken_bytes(&self) -> u64 {
+        self.taken_bytes
+    }
+
     /// The tokens at `now`, in billionths of a bit; negative if in debt.
     pub(crate) fn tokens_at(&self, now: Time) -> i64 {
         let accrued = u128::from(self.bps) * u128::from(now.since(self.counted).as_nanos());
@@ -66,13 +79,18 @@ impl TokenBucket {
     }
 }
 
-/// What a link with a token bucket may send at once.
+/// What a link with a token bucket has sent and may send at once. Bytes are counted as the bucket
+/// counts them, with its framing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenReserve {
     /// Tokens in the bucket, in billionths of a bit; negative if in debt.
     pub tokens: i64,
-    /// Bytes of packets that have passed the bucket and are queued for the line.
+    /// Bytes that have passed the bucket since the start.
+    pub taken_bytes: u64,
+    /// Those of packets that are queued for the line.
     pub passed_bytes: u64,
+    /// Those of the packet being sent.
+    pub sending_bytes: u64,
 }
 
 #[cfg(test)]

@@ -42,9 +42,9 @@ impl<P: Packet> TxRing<P> {
         packet
     }
 
-    /// Bytes in the ring, including the packet being sent.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+    /// The sizes of the packets, including the one being sent, which is the first.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = u32> {
+        self.packets.iter().map(Packet::bytes)
     }
 
     /// The first packet.
@@ -89,7 +89,7 @@ mod tests {
             ring.push(Bytes(bytes));
         }
         assert_eq!(room, [true; 3], "1600 bytes do not exceed the limit");
-        assert_eq!((ring.pop().0, ring.bytes(), ring.has_room()), (100, 3_000, false));
-        assert_eq!((ring.pop().0, ring.bytes(), ring.has_room()), (1_500, 1_500, true));
+        assert_eq!((ring.pop().0, ring.bytes, ring.has_room()), (100, 3_000, false));
+        assert_eq!((ring.pop().0, ring.bytes, ring.has_room()), (1_500, 1_500, true));
     }
 }

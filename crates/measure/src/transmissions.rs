@@ -31,6 +31,16 @@ impl PacketInService {
     pub fn end(&self) -> Time {
         self.began + self.span
     }
+
+    /// Bits not carried by `now` of this packet if it has `bytes`; a partially carried bit is still
+    /// to come.
+    pub(crate) fn bits_to_come(&self, now: Time, bytes: u64) -> u64 {
+        let rest = u128::from(self.end().since(now).as_nanos());
+        if rest == 0 {
+            return 0;
+        }
+        (u128::from(bytes) * 8 * rest).div_ceil(u128::from(self.span.as_nanos())) as u64
+    }
 }
 
 /// The work of a server up to some time, or between two times.
@@ -86,15 +96,9 @@ impl Transmissions {
         self.present
     }
 
-    /// Bits of the current transmission not carried by `now`; a partially carried bit counts in
-    /// full.
+    /// Bits of the current transmission not carried by `now`.
     pub(crate) fn bits_to_come(&self, now: Time) -> u64 {
-        let PacketInService { bytes, span, .. } = self.present;
-        let rest = u128::from(self.present.end().since(now).as_nanos());
-        if rest == 0 {
-            return 0;
-        }
-        (u128::from(bytes) * 8 * rest).div_ceil(u128::from(span.as_nanos())) as u64
+        self.present.bits_to_come(now, u64::from(self.present.bytes))
     }
 }
 

@@ -85,8 +85,8 @@ impl Utilisation {
             Against::Airtime => of_time,
             Against::Tokens { rate, line } => {
                 self.check_rate(carried.bits, *line, from, to);
-                let passed = i128::from(carried.bits) * GIGA;
-                of_time.max(passed as f64 / tokens(*rate, from, to) as f64)
+                let (passed, could) = tokens(*rate, from, to);
+                of_time.max(passed as f64 / could as f64)
             }
             Against::Rates(schedule) => return self.used_of(schedule, from, to),
             Against::Opportunities(opportunities) => {
@@ -164,14 +164,22 @@ fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
     (all - of_packet(bytes), on_line)
 }
 
-/// Tokens available from a bucket between two times, in billionths of a bit: bytes that had passed
-/// it but were not carried yet, its contents, the inflow, and its debt at the end.
-fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> i128 {
-    let before = from.reserve.expect("the reserve of a bucket is known");
-    let after = to.reserve.expect("the reserve of a bucket is known");
-    let passed = i128::from(before.passed_bytes) * 8 + i128::from(from.bits_to_come);
+/// Tokens of a bucket between two times, in billionths of a bit: those of what was carried, and
+/// those that were available: of what had passed it but was not carried yet, its contents, the
+/// inflow, and its debt at the end.
+fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> (i128, i128) {
+    let of = |totals: &LinkTotals| {
+        let reserve = totals.reserve.expect("the reserve of a bucket is known");
+        let sending = totals.present.bits_to_come(totals.at, reserve.sending_bytes);
+        let to_come = i128::from(reserve.passed_bytes) * 8 + i128::from(sending);
+        (reserve, to_come)
+    };
+    let ((before, to_come_before), (after, to_come)) = (of(from), of(to));
+    let taken = i128::from(after.taken_bytes - before.taken_bytes) * 8;
     let accrued = i128::from(rate.as_bps()) * i128::from(to.at.since(from.at).as_nanos());
-    passed * GIGA + i128::from(before.tokens) + accrued + i128::from((-after.tokens).max(0))
+    let lent = i128::from((-after.tokens).max(0));
+    let could = to_come_before * GIGA + i128::from(before.tokens) + accrued + lent;
+    ((to_come_before + taken - to_come) * GIGA, could)
 }
 
 #[cfg(test)]
@@ -206,9 +214,11 @@ mod tests {
         Utilisation { link: "b".into(), capacity: Against::Tokens { rate, line } }
     }
 
-    /// A bucket with these contents, in bits.
-    fn reserve(bits: i64, passed_bytes: u64) -> Option<TokenReserve> {
-        Some(TokenReserve { tokens: bits * 1_000_000_000, passed_bytes })
+    /// A bucket with these contents, in bits, from which so many bytes were taken; 500 bytes are
+    /// being sent.
+    fn reserve(bits: i64, taken_bytes: u64, passed_bytes: u64) -> Option<TokenReserve> {
+        let tokens = bits * 1_000_000_000;
+        Some(TokenReserve { tokens, taken_bytes, passed_bytes, sending_bytes: 500 })
     }
 
     #[test]
@@ -293,12 +303,17 @@ mod tests {
     /// 400 kbit/s for two seconds, plus the initial contents of the bucket and its debt at the end.
     #[test]
     fn a_token_bucket_is_used_by_what_it_let_pass() {
-        let of = |bits: u64, tokens: [i64; 2], passed_bytes, bits_to_come| {
-            let (from, to) = totals(100, bits);
-            let from = LinkTotals { reserve: reserve(tokens[0], passed_bytes), ..from };
-            let to = LinkTotals { reserve: reserve(tokens[1], 0), ..to };
-            used(&bucket(400_000, 10_000_000), (LinkTotals { bits_to_come, ..from }, to))
-                .utilisation
+        let of = |bits: u64, tokens: [i64; 2], passed_bytes: u64, bits_to_come: u64| {
+            // The line counts fewer bytes than the bucket.
+            let (from, to) = totals(100, bits / 2);
+            let taken_bytes = (bits - bits_to_come) / 8 - passed_bytes;
+            let from = LinkTotals { reserve: reserve(tokens[0], 0, passed_bytes), ..from };
+            let to = LinkTotals { reserve: reserve(tokens[1], taken_bytes, 0), ..to };
+            // A bit of the packet being sent takes a microsecond.
+            let span = Span::from_micros(4_000);
+            let began = Time::from_nanos(from.at.as_nanos() - 1_000 * (4_000 - bits_to_come));
+            let present = PacketInService { bytes: 250, overhead: 0, span, began };
+            used(&bucket(400_000, 10_000_000), (LinkTotals { present, ..from }, to)).utilisation
         };
         assert_eq!(of(400_000, [0, 0], 0, 0), 0.5);
         assert_eq!(of(1_000_000, [200_000, 0], 0, 0), 1.0);
@@ -311,7 +326,7 @@ mod tests {
     #[test]
     fn a_bucket_as_fast_as_its_line_is_used_as_the_line_is() {
         let (from, to) = totals(2_000, 19_000_000);
-        let with = |totals| LinkTotals { reserve: reserve(0, 0), ..totals };
+        let with = |totals| LinkTotals { reserve: reserve(0, 0, 0), ..totals };
         let found = used(&bucket(10_000_000, 10_000_000), (with(from), with(to)));
         assert_eq!(found, LinkUse { utilisation: 1.0, throughput: 9_500_000.0 });
     }

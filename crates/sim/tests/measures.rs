@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sojourn_aqm::{CauseClass, Ecn, Framing, Limit, Rate, Span, Stage, Time};
+use sojourn_aqm::{CauseClass, Cells, Ecn, Framing, Limit, Packing, Rate, Span, Stage, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{
@@ -317,6 +317,29 @@ fn the_burst_of_a_bucket_is_part_of_its_capacity() {
         assert!(used.iter().all(|used| (0.0..=1.0).contains(used)), "{used:?}");
         assert!(series(&found, Scope::Queue, 0, "throughput").iter().all(|&bps| bps <= 100e6));
     }
+}
+
+/// When queue bytes were compared to tokens, 314 of 424 bytes, utilisation was 0.74.
+#[test]
+fn a_bucket_that_is_never_full_is_used_in_full_whatever_its_framing() {
+    let packing = Packing { mpu: 64, cells: Cells::Atm };
+    let framing = Framing { overhead: 38, packing };
+    let (rate, line) = (mbit(1), mbit(10));
+    let mut shaped = link("b", "taildrop", 10_000);
+    shaped.framing_bytes = 14;
+    shaped.capacity =
+        Capacity::Bucket(Bucket { rate, burst_bytes: 3_000, line, overdraft: false, framing });
+    shaped.device = Some(Device { limit: Limit::Packets(3), overhead_bytes: 24 });
+    let mut plan = scenario(10, vec![shaped], vec![cbr("d", 1, mbit(4), 300)]);
+    plan.record.bins = Some(ms(100));
+    let found = run(&plan);
+    let of = |name: &str| metric(&found, Scope::Queue, "b", name);
+    assert!((0.999..=1.0).contains(&of("utilisation")), "{}", of("utilisation"));
+    // 300 + 14 bytes and 38 more take 8 cells; the burst adds 3000 bytes in 10 s.
+    let (throughput, expected) = (of("throughput"), 1.0024e6 * 314.0 / 424.0);
+    assert!((throughput / expected - 1.0).abs() < 1e-3, "{throughput}");
+    let used = series(&found, Scope::Queue, 0, "utilisation");
+    assert!(used[1..].iter().all(|used| (0.95..=1.0).contains(used)), "{used:?}");
 }
 
 /// A burst of 100 datagrams has a mean delay of 40 ms, followed by 10 s without packets.
