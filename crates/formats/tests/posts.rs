@@ -452,3 +452,20 @@ fn classes_as_tc_prints_them_are_a_tree() {
         assert!(toml.contains(part), "{part}\nis not in\n{toml}");
     }
 }
+
+/// The delay, the jitter and the loss are in the scenario.
+#[test]
+fn only_the_correlation_of_netem_has_no_counterpart() {
+    let text = "tc qdisc add dev eth0 root netem delay 100ms 20ms 25% loss 0.3% 25% rate 20mbit";
+    let found = imported(text);
+    assert!(found.toml.contains("rate = 0.003"), "{}", found.toml);
+    let of = |word: &str| found.unknown.iter().find(|it| it.contains(word)).unwrap().clone();
+    assert_eq!(
+        of("`delay"),
+        "the correlation 25% in `delay 100ms 20ms 25%` of netem (line 1) has no counterpart here"
+    );
+    assert_eq!(
+        of("`loss"),
+        "the correlation 25% in `loss 0.3% 25%` of netem (line 1) has no counterpart here"
+    );
+}

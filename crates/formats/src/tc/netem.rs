@@ -250,9 +250,17 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
         "ecn",
     ];
     let found = netem.options.iter().filter(|it| lacking.contains(&it.name));
-    unknown
-        .extend(found.map(|it| {
-            format!("`{}` of netem (line {}) has no counterpart here", it.text, it.line)
-        }));
+    unknown.extend(found.map(|it| {
+        let (words, line) = (&it.text, it.line);
+        // The words are those of the whole option, whose other values are in the text above.
+        let part = match (&it.value, it.name) {
+            (TcValue::Text(part), "delay_correlation" | "loss_correlation") => {
+                format!("the correlation {part} in ")
+            }
+            (TcValue::Text(_), "rate_overhead") => "the framing in ".to_owned(),
+            _ => String::new(),
+        };
+        format!("{part}`{words}` of netem (line {line}) has no counterpart here")
+    }));
     (text, least)
 }
