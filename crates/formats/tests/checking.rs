@@ -136,13 +136,17 @@ fn a_finding_says_what_why_where_and_what_would_be_right() {
     let all = findings(&under_htb("fq_codel").replace("10mbit", "1mbit"), None);
     let [finding] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!(finding.line, 3);
-    assert!(finding.reason.contains("a frame of 1514 B takes 12.1 ms"), "{}", finding.reason);
     assert!(
-        finding.remedy.contains("target 18168us") && finding.remedy.contains("interval 113168us")
+        finding.reason.contains("a frame of 1514 B, 1544 B on the line, takes 12.4 ms"),
+        "{}",
+        finding.reason
+    );
+    assert!(
+        finding.remedy.contains("target 18528us") && finding.remedy.contains("interval 113528us")
     );
     let trial = finding.trial.as_ref().expect("it can be simulated");
     assert!(trial.before.contains("queue = \"fq_codel@linux\""), "{}", trial.before);
-    assert!(trial.after.contains("target=18168us,interval=113168us"), "{}", trial.after);
+    assert!(trial.after.contains("target=18528us,interval=113528us"), "{}", trial.after);
     for finding in findings("tc qdisc add dev eth0 root cake bandwidth 10mbps", None) {
         assert!(!finding.title.is_empty() && !finding.remedy.is_empty() && finding.line == 1);
     }
@@ -153,4 +157,18 @@ fn a_class_that_decimal_and_hexadecimal_confuse_is_named() {
     let text = under_htb("fq_codel").replace("1:10", "1:c").replace("default 10", "default 12");
     let finding = findings(&text, None).into_iter().find(|it| it.code == "htb-default").unwrap();
     assert!(finding.remedy.contains("`default c`"), "{}", finding.remedy);
+}
+
+/// A frame of 1514 B and 32 B more fill 33 cells, 1749 B, which take 13.992 ms.
+#[test]
+fn the_time_of_a_packet_counts_what_stab_adds() {
+    let adsl = "stab linklayer adsl overhead 32 mpu 64";
+    let text = under_htb("fq_codel").replace("10mbit", "1mbit").replace("stab overhead 30", adsl);
+    let all = findings(&text, None);
+    let finding = all.iter().find(|it| it.code == "target-below-packet").unwrap();
+    assert!(finding.reason.contains("1749 B on the line, takes 14 ms"), "{}", finding.reason);
+    assert!(finding.remedy.contains("target 20988us"), "{}", finding.remedy);
+    let bare = text.replace(adsl, "");
+    let bare = findings(&bare, None).into_iter().find(|it| it.code == "target-below-packet");
+    assert!(bare.unwrap().reason.contains("1514 B takes 12.1 ms"));
 }

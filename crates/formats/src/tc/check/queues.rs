@@ -1,13 +1,15 @@
 //! Findings about the discipline that holds the queue.
 
-use super::super::shaped::ShapedLine;
+use sojourn_aqm::{Cells, Framing, Packing};
+
+use super::super::shaped::{ETHERNET_BYTES, ShapedLine};
 use super::super::tree::TcQdisc;
 use super::super::units::{rate_in_words, time_in_words};
 use super::trial::{Hop, trial, with_ecn};
 use super::{Findings, TcFinding, TcSeverity};
 
 const NANOS_PER_S: u64 = 1_000_000_000;
-const FRAME_BITS: u64 = 1514 * 8;
+const FRAME_BYTES: u32 = 1514;
 
 pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     below_cake(line, findings);
@@ -103,6 +105,20 @@ fn no_aqm(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
+/// Bytes of a full frame as the shaper counts them.
+fn line_bytes(line: &ShapedLine) -> u64 {
+    let Some(given) = line.overhead.as_ref().or(line.shaper_overhead.as_ref()) else {
+        return u64::from(FRAME_BYTES);
+    };
+    let cells = match given.cells.as_str() {
+        "atm" => Cells::Atm,
+        "ptm" => Cells::Ptm,
+        _ => Cells::None,
+    };
+    let overhead = given.bytes - if given.from_ip { ETHERNET_BYTES } else { 0 };
+    Framing { overhead, packing: Packing { mpu: given.mpu, cells } }.bytes(FRAME_BYTES)
+}
+
 /// A target below the transmission time of one packet.
 fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     // Linux 6.1 sch_codel.c and sch_pie.c: 5 ms and 15 ms.
@@ -124,7 +140,8 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
         });
     }
     let Some(bps) = findings.bps(line) else { return };
-    let packet = FRAME_BITS * NANOS_PER_S / bps;
+    let bytes = line_bytes(line);
+    let packet = bytes * 8 * NANOS_PER_S / bps;
     if target >= packet {
         return;
     }
@@ -143,9 +160,14 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     findings.add(TcFinding {
         title: format!("the target of {} is below the time of one packet", queue.kind),
         reason: format!(
-            "at {} a frame of 1514 B takes {}, so every packet that waits behind another is \
-             above the target",
+            "at {} a frame of {FRAME_BYTES} B{} takes {}, so every packet that waits behind \
+             another is above the target",
             rate_in_words(bps),
+            if bytes == u64::from(FRAME_BYTES) {
+                String::new()
+            } else {
+                format!(", {bytes} B on the line,")
+            },
             time_in_words(packet)
         ),
         remedy,
