@@ -172,3 +172,16 @@ fn the_time_of_a_packet_counts_what_stab_adds() {
     let bare = findings(&bare, None).into_iter().find(|it| it.code == "target-below-packet");
     assert!(bare.unwrap().reason.contains("1514 B takes 12.1 ms"));
 }
+
+/// cake and sfb always mark, and dualpi2 does by default.
+#[test]
+fn the_disciplines_whose_ecn_is_off_by_default_are_named() {
+    for (leaf, expected) in [
+        ("codel", "the kernel's default of codel, pie, fq_pie, red and choke"),
+        ("fq_codel noecn", "though the kernel's default of fq_codel is on"),
+    ] {
+        let all = findings(&under_htb(leaf), None);
+        let finding = all.iter().find(|it| it.code == "ecn-off").unwrap();
+        assert!(finding.reason.contains(expected), "{}", finding.reason);
+    }
+}

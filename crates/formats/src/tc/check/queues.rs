@@ -197,7 +197,13 @@ fn ecn(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
     findings.add(TcFinding {
         title: format!("{} drops packets that it could mark", queue.kind),
-        reason: "ECN is off: off is the kernel's default of all but fq_codel".to_owned(),
+        // Linux 6.1 codel_impl.h, codel_params_init; pie.h, pie_params_init, also of fq_pie;
+        // sch_red.c and sch_choke.c, which read a flag.
+        reason: match queue.kind.as_str() {
+            "fq_codel" => "ECN is off, though the kernel's default of fq_codel is on",
+            _ => "ECN is off, the kernel's default of codel, pie, fq_pie, red and choke",
+        }
+        .to_owned(),
         remedy: "add `ecn`, unless a device behind it is known to drop marked packets".to_owned(),
         trial,
         ..finding("ecn-off", TcSeverity::Doubtful, queue)
