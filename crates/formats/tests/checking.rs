@@ -185,3 +185,31 @@ fn the_disciplines_whose_ecn_is_off_by_default_are_named() {
         assert!(finding.reason.contains(expected), "{}", finding.reason);
     }
 }
+
+#[test]
+fn evidence_shows_the_words_of_an_option_once() {
+    let of = |text: &str, code: &str| {
+        let all = findings(text, None);
+        all.iter().find(|it| it.code == code).map(|it| it.evidence.clone())
+    };
+    let netem = "tc qdisc add dev eth0 root netem delay 100ms 20ms 25%";
+    assert_eq!(of(netem, "netem-limit").unwrap(), "netem delay 100ms 20ms 25%");
+    let cake = "tc qdisc add dev eth0 root cake bandwidth 10mbit metro atm overhead 44 mpu 64";
+    let shown = "cake bandwidth 10mbit metro atm overhead 44 mpu 64";
+    assert_eq!(of(cake, "cake-rtt").unwrap(), shown);
+}
+
+#[test]
+fn a_time_without_a_unit_is_found_and_a_contradiction_once() {
+    let all = findings("tc qdisc add dev eth0 root cake bandwidth 9mbit rtt 30 satellite", None);
+    let of = |code: &str| all.iter().filter(|it| it.code == code).collect::<Vec<_>>();
+    let [contradiction] = of("contradiction")[..] else { panic!("{all:?}") };
+    assert_eq!(contradiction.evidence, "rtt 30 satellite");
+    let [bare] = of("rtt-without-unit")[..] else { panic!("{all:?}") };
+    assert_eq!(bare.title, "`rtt 30` is 30 us");
+    assert!(
+        codes("tc qdisc add dev eth0 root cake rtt 100000", None)
+            .iter()
+            .all(|it| *it != "rtt-without-unit")
+    );
+}

@@ -33,10 +33,11 @@ def show(findings: list[SetupFinding], unknown: list[str], given: Circumstances)
 
 
 def _lines(finding: SetupFinding) -> list[str]:
+    seen = f"line {finding.line}" + (f": {finding.evidence}" if finding.evidence else "")
     lines = [
         f"{finding.severity.upper()}: {finding.title} [{finding.code}]",
         f"  why:    {finding.reason}",
-        f"  seen:   line {finding.line}: {finding.evidence}",
+        f"  seen:   {seen}",
         f"  remedy: {finding.remedy}",
     ]
     if finding.measured:

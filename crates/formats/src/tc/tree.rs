@@ -220,7 +220,10 @@ impl TcSetup {
     }
 
     pub(super) fn note(&mut self, kind: TcNoteKind, line: usize, text: impl Into<String>) {
-        self.notes.push(TcNote { kind, line, text: text.into() });
+        let note = TcNote { kind, line, text: text.into() };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 
     /// The devices in the order in which they appear.
@@ -322,6 +325,18 @@ impl TcQdisc {
             TcValue::Count(count) => Some(count),
             _ => None,
         }
+    }
+
+    /// The words of its options, each once, though several values may come from the same words.
+    pub(super) fn words(&self) -> String {
+        // The words of cake's overhead include those of its cells.
+        let is_in_overhead = |it: &TcOption| {
+            it.name == "cells" && self.kind.starts_with("cake") && self.option("overhead").is_some()
+        };
+        let options = self.options.iter().filter(|it| !is_in_overhead(it));
+        let mut texts: Vec<&str> = options.map(|it| it.text.as_str()).collect();
+        texts.dedup();
+        texts.join(" ")
     }
 
     /// Its name in messages: `fq_codel on eth0`.

@@ -43,7 +43,7 @@ pub struct TcFinding {
     pub title: String,
     /// Why.
     pub reason: String,
-    /// The evidence in the text.
+    /// The evidence in the text; may be empty if the line is all of it.
     pub evidence: String,
     /// The remedy.
     pub remedy: String,
@@ -111,6 +111,12 @@ pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
     all
 }
 
+/// The quoted words of a text.
+fn quoted(text: &str) -> String {
+    let words: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+    words.join(" ")
+}
+
 /// Findings of the parser.
 fn of_notes(findings: &mut Findings<'_>) {
     for note in &findings.setup.notes {
@@ -131,7 +137,10 @@ fn of_notes(findings: &mut Findings<'_>) {
             line: note.line,
             title,
             reason: why,
-            evidence: format!("line {}", note.line),
+            evidence: match note.kind {
+                TcNoteKind::Contradiction => quoted(&note.text),
+                _ => String::new(),
+            },
             remedy,
             trial: None,
         });

@@ -3,7 +3,7 @@
 use sojourn_aqm::{Cells, Framing, Packing};
 
 use super::super::shaped::{ETHERNET_BYTES, ShapedLine};
-use super::super::tree::TcQdisc;
+use super::super::tree::{TcOption, TcQdisc};
 use super::super::units::{rate_in_words, time_in_words};
 use super::trial::{Hop, trial, with_ecn};
 use super::{Findings, TcFinding, TcSeverity};
@@ -20,13 +20,13 @@ pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     red(queue, findings);
     sfq(line, queue, findings);
     cake_rtt(line, queue, findings);
+    bare_rtt(queue, findings);
     super_packets(queue, findings);
     wireless(line, queue, findings);
 }
 
 /// A finding about a queue, to be completed by the caller.
 fn finding(code: &'static str, severity: TcSeverity, queue: &TcQdisc) -> TcFinding {
-    let options: Vec<&str> = queue.options.iter().map(|it| it.text.as_str()).collect();
     let text = || String::new();
     TcFinding {
         code,
@@ -34,7 +34,7 @@ fn finding(code: &'static str, severity: TcSeverity, queue: &TcQdisc) -> TcFindi
         line: queue.line,
         title: text(),
         reason: text(),
-        evidence: format!("{} {}", queue.kind, options.join(" ")).trim_end().to_owned(),
+        evidence: format!("{} {}", queue.kind, queue.words()).trim_end().to_owned(),
         remedy: text(),
         trial: None,
     }
@@ -273,6 +273,22 @@ fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
         remedy: "leave `rtt` out (100ms), unless all servers are near".to_owned(),
         trial: after.and_then(|after| changed(line, &after, findings, model)),
         ..finding("cake-rtt", TcSeverity::Doubtful, queue)
+    });
+}
+
+/// An `rtt` of cake whose number counts microseconds where milliseconds were probably meant.
+fn bare_rtt(queue: &TcQdisc, findings: &mut Findings<'_>) {
+    const LIKELY_MILLIS: u64 = 1000;
+    let number = |it: &TcOption| it.text.strip_prefix("rtt ")?.parse::<u64>().ok();
+    let given = queue.options.iter().filter(|it| it.name == "rtt").find_map(number);
+    let Some(micros) = given.filter(|it| queue.kind == "cake" && *it < LIKELY_MILLIS) else {
+        return;
+    };
+    findings.add(TcFinding {
+        title: format!("`rtt {micros}` is {micros} us"),
+        reason: "tc counts a time without a unit in microseconds".to_owned(),
+        remedy: format!("write `rtt {micros}ms`, or `rtt {micros}us` if that is meant"),
+        ..finding("rtt-without-unit", TcSeverity::Doubtful, queue)
     });
 }
 

@@ -140,8 +140,8 @@ fn place(line: &ShapedLine) -> &str {
 }
 
 fn described(qdisc: &TcQdisc) -> String {
-    let options: Vec<&str> = qdisc.options.iter().map(|it| it.text.as_str()).collect();
-    let options = if options.is_empty() { "without options".to_owned() } else { options.join(" ") };
+    let options = qdisc.words();
+    let options = if options.is_empty() { "without options" } else { &options };
     format!("{} {options}", qdisc.kind)
 }
 
