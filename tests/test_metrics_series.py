@@ -26,6 +26,16 @@ def test_five_bins_of_a_second_are_one_of_five() -> None:
     assert single[-1] == 9.0
 
 
+def test_a_bin_without_a_value_does_not_shift_the_later_ones() -> None:
+    """An outage has no utilisation: a mean over bins is over those that have one."""
+    used = rows([1.0, 0.5, 0.0, 0.0, 0.0, 0.5, 1.0, 1.0], "utilisation")
+    known = used[:2] + used[5:]
+    all_bins = known + rows([1.0] * 8, "throughput")
+    of = ("class", "bulk", "utilisation")
+    assert series.series(all_bins, *of, bins=2) == ([0.0, 4.0, 6.0], [0.75, 0.5, 1.0])
+    assert series.series(all_bins, *of)[0] == [0.0, 1.0, 5.0, 6.0, 7.0]
+
+
 def test_a_series_that_is_not_there_or_has_no_mean_is_refused() -> None:
     with pytest.raises(InputError, match=r"class/web/goodput; is `record.bins` set"):
         series.series(rows([1.0]), "class", "web", "goodput")

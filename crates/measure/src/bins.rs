@@ -132,10 +132,15 @@ impl Bins {
         if let Some(row) = self.last_use[link] {
             self.rows[row].value += airtime_before.as_secs() / self.width.as_secs();
         }
-        let LinkUse { utilisation, throughput } = totals.utilisations[link].used(&then, &found);
+        let capacity = &totals.utilisations[link];
+        let LinkUse { utilisation, throughput } = capacity.used(&then, &found);
         self.write(Scope::Queue, link, &metrics::THROUGHPUT, throughput);
-        self.last_use[link] = Some(self.rows.len());
-        self.write(Scope::Queue, link, &metrics::UTILISATION, utilisation);
+        // A share of nothing has no value; a packet may still end at its old rate.
+        let is_known = utilisation > 0.0 || capacity.could_carry(&then, &found);
+        self.last_use[link] = is_known.then_some(self.rows.len());
+        if is_known {
+            self.write(Scope::Queue, link, &metrics::UTILISATION, utilisation);
+        }
         self.end_arrivals(link, &counts, &late);
     }
 

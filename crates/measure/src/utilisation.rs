@@ -90,11 +90,7 @@ impl Utilisation {
             }
             Against::Rates(schedule) => return self.used_of(schedule, from, to),
             Against::Opportunities(opportunities) => {
-                let until = |totals: &LinkTotals| {
-                    let moment = Span::from_nanos(u64::from(totals.includes_at));
-                    opportunities.count_until(totals.at + moment)
-                };
-                let offered = until(to) - until(from);
+                let offered = offered(opportunities, from, to);
                 let bits = offered.max(1) * u64::from(opportunities.bytes()) * 8;
                 carried.bits as f64 / bits as f64
             }
@@ -107,6 +103,15 @@ impl Utilisation {
             to.at.as_secs(),
         );
         LinkUse { utilisation, throughput: carried.bits as f64 / seconds }
+    }
+
+    /// Whether the link could have carried anything between two times, given its totals at both.
+    pub fn could_carry(&self, from: &LinkTotals, to: &LinkTotals) -> bool {
+        match &self.capacity {
+            Against::Rates(schedule) => schedule.nanobits_between(from.at, to.at) > 0,
+            Against::Opportunities(opportunities) => offered(opportunities, from, to) > 0,
+            Against::Time { .. } | Against::Airtime | Against::Tokens { .. } => true,
+        }
     }
 
     /// Use of the capacity of a schedule, including bytes added by the line. A packet that finishes
@@ -143,6 +148,15 @@ impl Utilisation {
             peak.as_bps(),
         );
     }
+}
+
+/// Recorded opportunities between two times.
+fn offered(opportunities: &Opportunities, from: &LinkTotals, to: &LinkTotals) -> u64 {
+    let until = |totals: &LinkTotals| {
+        let moment = Span::from_nanos(u64::from(totals.includes_at));
+        opportunities.count_until(totals.at + moment)
+    };
+    until(to) - until(from)
 }
 
 /// Bits that a link with a schedule had carried by a time, as counted by the queue and by the line.

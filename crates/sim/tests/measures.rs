@@ -6,7 +6,7 @@ use sojourn_aqm::{CauseClass, Cells, Ecn, Framing, Limit, Packing, Rate, Span, S
 use sojourn_record::Run;
 use sojourn_record::rows::{BinRow, Fate, PacketRow, Scope};
 use sojourn_scenario::resolved::{
-    App, Bucket, Capacity, Device, FlowGroup, Loss, Resolved, Schedule, Tcp, Trace,
+    App, Bucket, Capacity, Device, FlowGroup, Link, Loss, Resolved, Schedule, Tcp, Trace,
 };
 
 use crate::common::*;
@@ -60,6 +60,34 @@ fn bins_show_the_schedule_of_a_link_and_what_is_dropped() {
     // 3 of 5 Mbit/s exceed the rate; the first bin at 2 Mbit/s fills the buffer of 10 packets.
     assert_eq!(rounded("drop_rate"), [0.0, 0.0, 0.59, 0.6, 0.6]);
     assert_eq!(rounded("mark_rate"), [0.0; 5]);
+}
+
+/// An outage from 3 to 7 s is the whole of a bin of 2 s, which counted as idle in a mean over bins.
+/// A recording without opportunities is an outage too.
+#[test]
+fn a_bin_wholly_in_an_outage_has_no_utilisation() {
+    let steps = vec![(at(0), Some(mbit(2))), (at(3), None), (at(7), Some(mbit(2)))];
+    let trace = Trace {
+        file: String::new(),
+        sha256: String::new(),
+        opportunities_ms: (6..=3_000).chain(7_006..=10_000).step_by(6).collect(),
+        opportunity_bytes: 1_500,
+    };
+    for capacity in
+        [Capacity::Schedule(Schedule::new(steps.clone())), Capacity::Trace(Arc::new(trace.clone()))]
+    {
+        let seen = Link { capacity, ..link("b", "taildrop", 10_000) };
+        let mut plan = scenario(10, vec![seen], vec![cbr("d", 1, mbit(5), 1_000)]);
+        plan.record.bins = Some(Span::from_secs(2));
+        let run = run(&plan);
+        let of = |name: &str| {
+            let rows = run.bins.iter().filter(|row| row.metric == name);
+            rows.filter(|row| row.scope == Scope::Queue).map(|row| row.t).collect::<Vec<_>>()
+        };
+        assert_eq!(of("utilisation"), [0, 2, 6, 8].map(at));
+        assert_eq!(of("throughput"), [0, 2, 4, 6, 8].map(at));
+        assert!(series(&run, Scope::Queue, 0, "utilisation").iter().all(|&used| used > 0.9));
+    }
 }
 
 #[test]

@@ -21,17 +21,24 @@ def series(
     if bins < 1:
         raise InputError(f"bins: {bins} bins make no bin; write at least 1")
     if bins > 1 and row_of(metric).bins != "mean":
-        known = ", ".join(sorted(row.name for row in TABLE.values() if row.bins == "mean"))
+        others = ", ".join(sorted(row.name for row in TABLE.values() if row.bins == "mean"))
         raise InputError(
-            f"bins: the mean of `{metric}` over bins is not its rate; with bins: {known}"
+            f"bins: the mean of `{metric}` over bins is not its rate; with bins: {others}"
         )
     wanted = (scope, name, metric)
-    of = [row for row in rows if (row["scope"], row["name"], row["metric"]) == wanted]
+    of: dict[int, float] = {}
+    begins = set()  # a series may lack bins, but not all series lack the same one
+    for row in rows:
+        begins.add(row["t_ns"])
+        if (row["scope"], row["name"], row["metric"]) == wanted:
+            of[row["t_ns"]] = row["value"]
     if not of:
         raise InputError(f"no series {scope}/{name}/{metric}; is `record.bins` set?")
-    groups = [of[i : i + bins] for i in range(0, len(of) - bins + 1, bins)]
-    values = [sum(row["value"] for row in group) / bins for group in groups]
-    return [group[0]["t_ns"] / 1e9 for group in groups], values
+    at = sorted(begins)
+    groups = [at[i : i + bins] for i in range(0, len(at) - bins + 1, bins)]
+    known = {group[0]: [of[t] for t in group if t in of] for group in groups}
+    means = {t: sum(values) / len(values) for t, values in known.items() if values}
+    return [t / 1e9 for t in means], list(means.values())
 
 
 def tewma(
