@@ -228,7 +228,7 @@ mod tests {
         Utilisation { link: "b".into(), capacity: Against::Tokens { rate, line } }
     }
 
-    /// A bucket with these contents, in bits, from which so many bytes were taken; 500 bytes are
+    /// A bucket with these contents, in bits, after packets took `taken_bytes`; 500 bytes are
     /// being sent.
     fn reserve(bits: i64, taken_bytes: u64, passed_bytes: u64) -> Option<TokenReserve> {
         let tokens = bits * 1_000_000_000;
