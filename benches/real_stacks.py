@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sojourn import _core, files
-from sojourn.comparing.comparison import Comparison, compare
+from sojourn.comparing.compare import compare
+from sojourn.comparing.comparison import Comparison
 from sojourn.engines.linux import kernel
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sojourn.comparing.comparison import Comparison
 from sojourn.comparing.contenders import head
 from sojourn.comparing.looks import Looks
-from sojourn.comparing.until import Until, add_seeds, from_facts, read_until
+from sojourn.comparing.stopping import StoppingRule, from_facts
+from sojourn.comparing.until import add_seeds, read_until
 from sojourn.errors import InputError
 from sojourn.running.result import Result
 from sojourn.study.until import planned_looks, pocock_level
@@ -41,7 +42,7 @@ class Numbers:
         return "{}"
 
 
-def compare_values(rule: Until, values: Values) -> Comparison:
+def compare_values(rule: StoppingRule, values: Values) -> Comparison:
     """A comparison whose runs have these values, by AQM and key, one per seed."""
     scenario: Any = SimpleNamespace(
         name="few", links=["b"], resolved_json=lambda: '{"links": [{"name": "b"}], "flows": []}'
@@ -52,7 +53,7 @@ def compare_values(rule: Until, values: Values) -> Comparison:
         numbers = {key: float(column[seed - 1]) for key, column in values[aqm].items()}
         return Result(Numbers(numbers))  # type: ignore[arg-type]
 
-    def compared(seeds: Sequence[int], outcomes: Any, rule: Until) -> Comparison:
+    def compared(seeds: Sequence[int], outcomes: Any, rule: StoppingRule) -> Comparison:
         results = {aqm: [outcomes.get((aqm, seed)) for seed in seeds] for aqm in values}
         return Comparison(scenario, "b", seeds, results, until=rule)
 
@@ -67,7 +68,7 @@ def draw(rng: np.random.Generator, delay: float = 0.02, spread: float = 0.004, n
     }  # fmt: skip
 
 
-def false_verdicts(rule: Until, studies: int) -> float:
+def false_verdicts(rule: StoppingRule, studies: int) -> float:
     """The share of comparisons of equal AQMs in which some verdict says that they differ."""
     rng = np.random.default_rng(11)
     wrong = 0
@@ -84,13 +85,13 @@ def false_verdicts(rule: Until, studies: int) -> float:
 @pytest.mark.parametrize("race", [False, True])
 def test_equal_aqms_differ_in_at_most_one_comparison_of_twenty(race):
     # With a true share of 5 %, 300 comparisons show more than 9 % once in a thousand times.
-    assert false_verdicts(Until("decided", 60, race), 300) <= 0.09
+    assert false_verdicts(StoppingRule("decided", 60, race), 300) <= 0.09
 
 
 @pytest.mark.slow
 def test_without_planned_looks_more_comparisons_would_err(monkeypatch):
     monkeypatch.setattr(Looks, "p_value", lambda _, p: p)
-    assert false_verdicts(Until("decided", 60), 300) > 0.12
+    assert false_verdicts(StoppingRule("decided", 60), 300) > 0.12
 
 
 def test_levels_and_p_values_are_those_of_pocock_and_of_one_look_without_a_rule():
@@ -108,7 +109,7 @@ def test_levels_and_p_values_are_those_of_pocock_and_of_one_look_without_a_rule(
 def test_seeds_end_with_the_first_look_that_decides_and_intervals_are_wider():
     rng = np.random.default_rng(5)
     values = {"pie": draw(rng), "codel": draw(rng, delay=0.006)}
-    found = compare_values(Until("decided", 60), values)
+    found = compare_values(StoppingRule("decided", 60), values)
     assert len(found.seeds) == 8 or found.until.open == 0
     assert all(row.verdict for row in found.tests)
     fixed = Comparison(found.scenario, "b", found.seeds, found.results)
@@ -121,7 +122,7 @@ def test_seeds_end_with_the_first_look_that_decides_and_intervals_are_wider():
 def test_a_share_asks_for_the_width_of_intervals_not_for_a_verdict():
     rng = np.random.default_rng(5)
     values = {"pie": draw(rng), "codel": draw(rng, delay=0.06)}
-    found = compare_values(Until("5%", 60), values)
+    found = compare_values(StoppingRule("5%", 60), values)
     assert found.until.open == 0
     (delay,) = [row for row in found.tests if row.metric.metric == "delay_p95"]
     larger = found.estimate(delay.metric, "codel").mean
@@ -138,7 +139,7 @@ def race():
         "taildrop": draw(rng, 0.2) | {GOODPUT: rng.normal(9e6, 5e6, 60)},
         "pi2": draw(rng, 0.0187, 0.006),
     }  # fmt: skip
-    return values, compare_values(Until("decided", 60, True), values)
+    return values, compare_values(StoppingRule("decided", 60, True), values)
 
 
 def test_a_race_says_who_stopped_when_and_why(race):
@@ -157,7 +158,7 @@ def test_a_race_says_who_stopped_when_and_why(race):
 
 def test_a_race_leaves_the_numbers_of_those_that_ran_on_as_they_are(race):
     values, found = race
-    whole = compare_values(Until("decided", 60), values)
+    whole = compare_values(StoppingRule("decided", 60), values)
     seeds = min(len(found.seeds), len(whole.seeds))
     for aqm in ("pie", "pi2"):
         ours = [run.summary for run in found.of(aqm)[:seeds]]

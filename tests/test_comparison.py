@@ -9,7 +9,7 @@ from rich.console import Console
 
 import sojourn
 from sojourn.cli.tables import print_comparison
-from sojourn.comparing import comparison as comparing
+from sojourn.comparing import compare as comparing
 from sojourn.comparing import planned
 from sojourn.comparing.compared_runs import run_folder
 from sojourn.comparing.metrics import bulk_classes, select

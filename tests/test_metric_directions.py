@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.comparing.compared_runs import PairedDifference
 from sojourn.comparing.metrics import Metric, bulk_classes, select
+from sojourn.comparing.rows import PairedDifference
 from sojourn.comparing.statistics import Estimate, PairedTest
 
 # Scope, metric, label of class `x`, direction, whether it is of the headline family.

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from sojourn._core import Scenario, ScenarioError, __version__
     from sojourn.agreement.cells import Agreement
     from sojourn.agreement.runs import agree
-    from sojourn.comparing.comparison import Comparison, compare
+    from sojourn.comparing.compare import compare
+    from sojourn.comparing.comparison import Comparison
     from sojourn.comparing.diff import Difference, diff
     from sojourn.comparing.own_metrics import metric
     from sojourn.describing.library import load
@@ -94,7 +95,7 @@ _MODULES = {
     "__version__": "_core",
     "agree": "agreement.runs",
     "capture": "running.capture",
-    "compare": "comparing.comparison",
+    "compare": "comparing.compare",
     "diff": "comparing.diff",
     "load": "describing.library",
     "metric": "comparing.own_metrics",

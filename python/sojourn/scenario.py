@@ -2049,6 +2049,10 @@ class Link(_Part):
     Attributes:
         rate: How fast the link sends: a rate, a ``schedule`` of rates, a token ``bucket``, a
             ``trace`` recorded on a real link, or ``wireless``: a transmitter of a wireless LAN.
+            Needed without ``template``.
+        template: A link after published values, instead of ``rate`` and other keys that it sets:
+            ``starlink:direction=up,seed=2``, ``docsis:rate=20mbit``, ``vdsl:rate=50mbit``,
+            ``adsl:rate=8mbit``.
         delay: Propagation delay, or a ``schedule`` of delays. The base RTT of flows is that at the
             smallest. Default: ``"0s"``.
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux
@@ -2076,7 +2080,8 @@ class Link(_Part):
             bleaching). Default: ``False``.
     """
 
-    rate: Capacity
+    rate: Capacity | None = None
+    template: str | None = None
     delay: Delay | None = None
     framing: str | None = None
     mpu: str | None = None
@@ -2320,7 +2325,8 @@ class Chunks(_Part):
         every: Playing time of a chunk, such as ``4s``.
         rates: The rates of the ladder, increasing, such as ``["500kbit", "1mbit", "3mbit"]``.
         buffer: Playing time that the player buffers at most, such as ``60s``: it fetches ahead
-            while a chunk fits. Without it, requests are ``every`` apart, as in live video.
+            while a chunk fits. Without it, a request follows ``every`` after the last, as in live
+            video.
         adaptation: How the player picks rates: the highest of at most 0.8 times the throughput of
             the previous chunk (``throughput``), or by the level of its ``buffer`` (``buffer``;
             BBA-0 of Huang et al. 2014, its 240 s scaled). Default: ``"throughput"``.

@@ -16,15 +16,16 @@ from numpy.typing import NDArray
 
 from sojourn.comparing.compared_runs import ComparedRuns
 from sojourn.comparing.equivalence import margin
-from sojourn.comparing.until import MAX_SEEDS, Until, add_seeds
+from sojourn.comparing.stopping import StoppingRule
+from sojourn.comparing.until import MAX_SEEDS, add_seeds
 from sojourn.describing.metrics import row_of
 
 Floats = NDArray[np.float64]
 LINK = "bottleneck"
 FIRST, AGAIN, OTHER = "pie", "pie again", "codel"
 RULES = (
-    Until("decided", MAX_SEEDS), Until("decided", MAX_SEEDS, is_race=True), Until("5%", MAX_SEEDS),
-    Until("5%", MAX_SEEDS, is_race=True),
+    StoppingRule("decided", MAX_SEEDS), StoppingRule("decided", MAX_SEEDS, is_race=True),
+    StoppingRule("5%", MAX_SEEDS), StoppingRule("5%", MAX_SEEDS, is_race=True),
 )  # fmt: skip
 # With all headline metrics nearly every comparison of this scenario goes on to the last look.
 FAMILIES = (
@@ -85,7 +86,7 @@ def rows(values: Mapping[str, Mapping[str, Floats]]) -> Iterator[str]:
 
 
 def _tally(
-    keys: Sequence[str], rule: Until, pie: Mapping[str, Floats], codel: Mapping[str, Floats]
+    keys: Sequence[str], rule: StoppingRule, pie: Mapping[str, Floats], codel: Mapping[str, Floats]
 ) -> Tally:
     truths = {key: float(np.mean(codel[key]) - np.mean(pie[key])) for key in keys}
     means = {key: float(np.mean(pie[key])) for key in keys}
@@ -111,10 +112,10 @@ def _run(values: Mapping[str, Floats], keys: Sequence[str], seed: int) -> Any:
     )
 
 
-def _compare(rule: Until, runs: Mapping[str, Sequence[Any]]) -> ComparedRuns:
+def _compare(rule: StoppingRule, runs: Mapping[str, Sequence[Any]]) -> ComparedRuns:
     cells = [(aqm, seed) for seed in range(rule.max_seeds) for aqm in runs]
 
-    def compared(seeds: Sequence[int], outcomes: Any, rule: Until) -> ComparedRuns:
+    def compared(seeds: Sequence[int], outcomes: Any, rule: StoppingRule) -> ComparedRuns:
         results = {aqm: [outcomes.get((aqm, seed)) for seed in seeds] for aqm in runs}
         scenario: Any = SimpleNamespace(name="coverage")
         return ComparedRuns(scenario, LINK, seeds, results, until=rule)

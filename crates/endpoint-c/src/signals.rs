@@ -1,6 +1,6 @@
 //! Signals of a library that ends the process, such as `abort()` in C, and of the watchdog: one
-//! sentence says which library, at which end, when and in which function. Nothing can be saved, as the library's memory
-//! may be damaged.
+//! sentence says which library, at which end, when and in which function. Nothing can be saved, as
+//! the library's memory may be damaged.
 
 use std::cell::Cell;
 use std::io::Write;

@@ -19,6 +19,7 @@ pub mod ecn_share;
 pub mod emodel;
 pub mod exercise;
 pub mod expectations;
+mod fairness;
 mod frames;
 mod link_probe;
 mod losses;

@@ -11,6 +11,7 @@ use sojourn_scenario::resolved::{App, Codec, FlowGroup, Resolved};
 use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::completion::{self, Quantile};
+use crate::fairness::jain;
 use crate::metrics::{self, Metric, Statistic, Written};
 use crate::{
     ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel, playback,
@@ -394,13 +395,6 @@ fn codec_of(groups: &[&FlowGroup]) -> Option<Codec> {
 fn goodput(count: &FlowCount) -> Option<f64> {
     let (from, to) = count.active;
     (from < to).then(|| count.delivered_bytes as f64 * 8.0 / to.since(from).as_secs())
-}
-
-/// Jain's index of fairness: 1 if all are equal, 1/n if one has everything (Jain, Chiu, Hawe 1984).
-fn jain(shares: &[f64]) -> f64 {
-    let sum: f64 = shares.iter().sum();
-    let squares: f64 = shares.iter().map(|share| share * share).sum();
-    sum * sum / (shares.len() as f64 * squares)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Every congestion control and every TCP profile fills an idle link, whatever happened before. Run
+//! Every congestion control and every TCP profile fills an idle link, whatever happened before
+//! (facts tcp-56 and tcp-58 have the exceptions). Run
 //! these tests first after a change to TCP, pacing or a control: they cover whole flows over a wide
 //! range of rates and round trips, whereas a comparison with a capture covers one point.
 

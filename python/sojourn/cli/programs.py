@@ -208,7 +208,7 @@ def _compare(
     out: Path | None, **choices: Any,
 ) -> int:  # fmt: skip
     from sojourn.cli.compare import finish
-    from sojourn.comparing.comparison import compare
+    from sojourn.comparing.compare import compare
 
     own = [scenario.queue(link)]
     comparison = compare(

@@ -11,7 +11,8 @@ from sojourn.comparing.verdict import joined
 from sojourn.describing.formatting import decimals_for, scale_of, show
 
 if TYPE_CHECKING:
-    from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
+    from sojourn.comparing.compared_runs import ComparedRuns
+    from sojourn.comparing.rows import PairedDifference
 
 _DOCS = "docs/how-to/comparing-honestly.md has the rules and margins"
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
+    from sojourn.comparing.compared_runs import ComparedRuns
+    from sojourn.comparing.rows import PairedDifference
 
 PAIR = ("delay_p95", "utilisation")
 """The metrics of a queue that are judged together."""

@@ -14,7 +14,8 @@ from sojourn.comparing.compared_runs import run_folder
 from sojourn.comparing.comparison import DEFAULT_SEEDS, Comparison
 from sojourn.comparing.fairness import share
 from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
-from sojourn.comparing.until import Cell, Until, add_seeds, check_contenders, read_until
+from sojourn.comparing.stopping import StoppingRule
+from sojourn.comparing.until import Cell, add_seeds, check_contenders, read_until
 from sojourn.control import Control, CustomControl, custom_controls
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link, framing_bytes
@@ -54,7 +55,7 @@ class Planned:
     references: dict[str, str]
     metrics: list[OwnMetric]
     memory: str | None
-    until: Until | None = None
+    until: StoppingRule | None = None
 
     @cached_property
     def _task_of(self) -> dict[Cell, Task]:
@@ -105,7 +106,7 @@ class Planned:
             return add_seeds(self.until, self.cells, make, self._compared)
 
     def _compared(
-        self, seeds: Sequence[int], outcomes: Mapping[Cell, Result | str], rule: Until | None
+        self, seeds: Sequence[int], outcomes: Mapping[Cell, Result | str], rule: StoppingRule | None
     ) -> Comparison:
         results: dict[str, list[Result | None]] = {}
         for aqm, seed in self.cells:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sojourn.comparing.compared_runs import MetricEstimate, PairedDifference
+    from sojourn.comparing.rows import MetricEstimate, PairedDifference
 
 
 def estimate_record(row: MetricEstimate) -> dict[str, Any]:

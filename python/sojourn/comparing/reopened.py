@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sojourn import _core, files
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
-from sojourn.comparing.until import from_facts
+from sojourn.comparing.stopping import from_facts
 from sojourn.errors import InputError
 from sojourn.running.result import Result
 

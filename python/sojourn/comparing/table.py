@@ -14,12 +14,8 @@ from sojourn.describing.formatting import Scale, decimals_for, scale_of, show
 from sojourn.describing.metrics import row_of
 
 if TYPE_CHECKING:
-    from sojourn.comparing.compared_runs import (
-        ComparedRuns,
-        DifferenceVerdict,
-        MetricEstimate,
-        PairedDifference,
-    )
+    from sojourn.comparing.compared_runs import ComparedRuns
+    from sojourn.comparing.rows import DifferenceVerdict, MetricEstimate, PairedDifference
 
 SIGNS = {
     "better": "✓", "worse": "✗", "different": "≠", "same": "≈", "agrees": "=", "differs": "≠",

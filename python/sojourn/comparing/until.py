@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from sojourn.comparing import dominance
 from sojourn.comparing.idle import is_idle
-from sojourn.comparing.looks import Looks
 from sojourn.comparing.statistics import ALPHA
+from sojourn.comparing.stopping import StoppedContender, StoppingRule
 from sojourn.describing.formatting import counted
 from sojourn.describing.quantity import required
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
-    from sojourn.comparing.compared_runs import ComparedRuns, PairedDifference
+    from sojourn.comparing.compared_runs import ComparedRuns
+    from sojourn.comparing.rows import PairedDifference
     from sojourn.running.result import Result
 
 Cell = tuple[str, int]
@@ -35,113 +36,75 @@ MAX_SEEDS = 60
 _NEEDS = "write a share such as 5%, or `decided`"
 
 
-@dataclass(frozen=True)
-class StoppedContender:
-    """A contender of a race that got no further seeds.
+def going(rule: StoppingRule, comparison: ComparedRuns) -> tuple[StoppingRule, list[str]]:
+    """The rule with what has stopped now, and the contenders that need more seeds.
 
-    Attributes:
-        aqm: the contender.
-        seeds: how many it has.
-        why: the reason, as a clause.
+    Args:
+        rule: the rule.
+        comparison: the contenders after the seeds so far.
     """
+    known = {one.aqm for one in rule.stopped}
+    running = [aqm for aqm in comparison.aqms[1:] if aqm not in known]
+    left = {aqm: _open(rule, comparison, aqm) for aqm in running}
+    if is_idle(comparison) or not any(left.values()):
+        return replace(rule, open=0), []
+    if not rule.is_race:
+        return replace(rule, open=sum(left.values())), comparison.aqms
+    stops = [one for aqm in running for one in _stop(rule, comparison, aqm, left[aqm])]
+    still = [aqm for aqm in running if aqm not in [one.aqm for one in stops]]
+    rule = replace(rule, stopped=(*rule.stopped, *stops), open=sum(left[aqm] for aqm in still))
+    return rule, [comparison.baseline, *still] if still else []
 
-    aqm: str
-    seeds: int
-    why: str
+
+def _stop(
+    rule: StoppingRule, comparison: ComparedRuns, aqm: str, left: int
+) -> list[StoppedContender]:
+    """Why it needs no more seeds while others go on; empty if it does."""
+    seeds = len(comparison.seeds)
+    if not left and _is_lasting(rule, comparison, aqm):
+        return [StoppedContender(aqm, seeds, "each of its headline differences is known")]
+    for other in comparison.aqms:
+        if _beats(comparison, other, aqm):
+            why = f"{other} beats it, with {counted(left, 'headline difference')} open"
+            return [StoppedContender(aqm, seeds, why)]
+    return []
 
 
-@dataclass(frozen=True)
-class Until:
-    """When a comparison has enough seeds.
+def _open(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> int:
+    """How many of its headline differences are not known well enough."""
+    rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
+    return sum(not _is_known(rule, comparison, row) for row in rows)
 
-    Attributes:
-        text: the rule as written: ``decided``, or a share such as ``5%``.
-        max_seeds: no contender gets more.
-        is_race: whether contenders stop one by one.
-        stopped: those that have stopped before the others, in order.
-        open: number of headline differences that were not known well enough at the end, of
-            contenders that have not stopped.
+
+def _is_lasting(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> bool:
+    """Whether its verdicts stay when the p-values of others change.
+
+    Holm's correction depends on those; Bonferroni's holds whatever they become.
     """
+    family = [row for row in comparison.tests if not math.isnan(row.p_adjusted)]
+    return rule.text != DECIDED or all(
+        row.is_equivalent or len(family) * row.test.p_value < ALPHA
+        for row in family
+        if row.aqm == aqm
+    )
 
-    text: str
-    max_seeds: int
-    is_race: bool = False
-    stopped: tuple[StoppedContender, ...] = ()
-    open: int = 0
 
-    @property
-    def looks(self) -> Looks:
-        """The numbers of seeds after which the comparison is looked at."""
-        from sojourn.study.until import planned_looks
-
-        return Looks(planned_looks(self.max_seeds))
-
-    def facts(self) -> dict[str, Any]:
-        """For JSON; `from_facts` reads them."""
-        return asdict(self) | {"looks": list(self.looks.counts)}
-
-    def going(self, comparison: ComparedRuns) -> tuple[Until, list[str]]:
-        """The rule with what has stopped now, and the contenders that need more seeds.
-
-        Args:
-            comparison: the contenders after the seeds so far.
-        """
-        known = {one.aqm for one in self.stopped}
-        running = [aqm for aqm in comparison.aqms[1:] if aqm not in known]
-        left = {aqm: self._open(comparison, aqm) for aqm in running}
-        if is_idle(comparison) or not any(left.values()):
-            return replace(self, open=0), []
-        if not self.is_race:
-            return replace(self, open=sum(left.values())), comparison.aqms
-        stops = [one for aqm in running for one in self._stop(comparison, aqm, left[aqm])]
-        going = [aqm for aqm in running if aqm not in [one.aqm for one in stops]]
-        rule = replace(self, stopped=(*self.stopped, *stops), open=sum(left[aqm] for aqm in going))
-        return rule, [comparison.baseline, *going] if going else []
-
-    def _stop(self, comparison: ComparedRuns, aqm: str, left: int) -> list[StoppedContender]:
-        """Why it needs no more seeds while others go on; empty if it does."""
-        seeds = len(comparison.seeds)
-        if not left and self._is_lasting(comparison, aqm):
-            return [StoppedContender(aqm, seeds, "each of its headline differences is known")]
-        for other in comparison.aqms:
-            if _beats(comparison, other, aqm):
-                why = f"{other} beats it, with {counted(left, 'headline difference')} open"
-                return [StoppedContender(aqm, seeds, why)]
-        return []
-
-    def _open(self, comparison: ComparedRuns, aqm: str) -> int:
-        """How many of its headline differences are not known well enough."""
-        rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
-        return sum(not self._is_known(comparison, row) for row in rows)
-
-    def _is_lasting(self, comparison: ComparedRuns, aqm: str) -> bool:
-        """Whether its verdicts stay when the p-values of others change.
-
-        Holm's correction depends on those; Bonferroni's holds whatever they become.
-        """
-        family = [row for row in comparison.tests if not math.isnan(row.p_adjusted)]
-        return self.text != DECIDED or all(
-            row.is_equivalent or len(family) * row.test.p_value < ALPHA
-            for row in family
-            if row.aqm == aqm
-        )
-
-    def _is_known(self, comparison: ComparedRuns, row: PairedDifference) -> bool:
-        # Without a p-value no test is possible, with more seeds neither.
-        if math.isnan(row.test.p_value):
-            return True
-        if self.text == DECIDED:
-            return row.verdict != ""
-        values = [comparison.estimate(row.metric, aqm).mean for aqm in (row.aqm, row.baseline)]
-        most = max(_share(self.text) * max(map(abs, values)), row.metric.row.least)
-        return row.test.difference.half_width <= most
+def _is_known(rule: StoppingRule, comparison: ComparedRuns, row: PairedDifference) -> bool:
+    # Without a p-value no test is possible, with more seeds neither.
+    if math.isnan(row.test.p_value):
+        return True
+    if rule.text == DECIDED:
+        return row.verdict != ""
+    values = [comparison.estimate(row.metric, aqm).mean for aqm in (row.aqm, row.baseline)]
+    most = max(_share(rule.text) * max(map(abs, values)), row.metric.row.least)
+    return row.test.difference.half_width <= most
 
 
 def add_seeds(
-    rule: Until,
+    rule: StoppingRule,
     cells: Sequence[Cell],
     make: Callable[[Sequence[Cell]], dict[Cell, Result | str]],
-    compared: Callable[[Sequence[int], Mapping[Cell, Result | str], Until], C],
+    compared: Callable[[Sequence[int], Mapping[Cell, Result | str], StoppingRule], C],
 ) -> C:
     """Make runs look by look until the rule is met, or a run fails or is not valid.
 
@@ -152,31 +115,23 @@ def add_seeds(
         compared: the comparison of the runs so far.
     """
     outcomes: dict[Cell, Result | str] = {}
-    going = list(dict.fromkeys(aqm for aqm, _ in cells))
+    running = list(dict.fromkeys(aqm for aqm, _ in cells))
     every = list(dict.fromkeys(seed for _, seed in cells))
     for look in rule.looks.counts:
         seeds = every[:look]
         due = set(seeds)
         outcomes |= make([
             cell for cell in cells
-            if cell[0] in going and cell[1] in due and cell not in outcomes
+            if cell[0] in running and cell[1] in due and cell not in outcomes
         ])  # fmt: skip
-        rule, going = rule.going(compared(seeds, outcomes, rule))
+        rule, running = going(rule, compared(seeds, outcomes, rule))
         found = compared(seeds, outcomes, rule)
-        if not going or found.failures or found.invalid:
+        if not running or found.failures or found.invalid:
             break
     return found
 
 
-def from_facts(facts: Mapping[str, Any] | None) -> Until | None:
-    """The rule that `Until.facts` wrote."""
-    if facts is None:
-        return None
-    stopped = tuple(StoppedContender(**one) for one in facts["stopped"])
-    return Until(facts["text"], facts["max_seeds"], facts["is_race"], stopped, facts["open"])
-
-
-def read_until(text: str | None, max_seeds: int | None, race: bool) -> Until | None:
+def read_until(text: str | None, max_seeds: int | None, race: bool) -> StoppingRule | None:
     """The rule of ``--until``, ``--max-seeds`` and ``--race``; None if the first is not given.
 
     Raises:
@@ -192,7 +147,7 @@ def read_until(text: str | None, max_seeds: int | None, race: bool) -> Until | N
     most = MAX_SEEDS if max_seeds is None else max_seeds
     if most < 2:
         raise InputError(f"--max-seeds {most}: an interval needs at least 2 seeds")
-    return Until(text, most, race)
+    return StoppingRule(text, most, race)
 
 
 def check_contenders(contenders: Sequence[str], engines: int) -> None:
@@ -231,7 +186,7 @@ def _beats(comparison: ComparedRuns, winner: str, aqm: str) -> bool:
     return dominance.verdict(delay, share, seeds, comparison.looks.one_sided) == "worse"
 
 
-def lines(until: Until, seeds: int) -> list[str]:
+def lines(until: StoppingRule, seeds: int) -> list[str]:
     """How many seeds were run and why, for the head of a comparison.
 
     Args:

@@ -490,9 +490,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles include all of "
-            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
-            "and Meier 1958). Mean and maximum include only the finished ones."
+            "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
+            "transfer is a page, and this its load time. Quantiles include all of them; the "
+            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
+            "1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -508,9 +509,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles include all of "
-            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
-            "and Meier 1958). Mean and maximum include only the finished ones."
+            "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
+            "transfer is a page, and this its load time. Quantiles include all of them; the "
+            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
+            "1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -529,9 +531,10 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         headline="completion p95",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles include all of "
-            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
-            "and Meier 1958). Mean and maximum include only the finished ones."
+            "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
+            "transfer is a page, and this its load time. Quantiles include all of them; the "
+            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
+            "1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -549,9 +552,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles include all of "
-            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
-            "and Meier 1958). Mean and maximum include only the finished ones."
+            "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
+            "transfer is a page, and this its load time. Quantiles include all of them; the "
+            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
+            "1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -568,9 +572,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Completion times of transfers requested after the warm-up. Quantiles include all of "
-            "them; the unfinished ones took longer than they were observed (right-censored, Kaplan "
-            "and Meier 1958). Mean and maximum include only the finished ones."
+            "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
+            "transfer is a page, and this its load time. Quantiles include all of them; the "
+            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
+            "1958). Mean and maximum include only the finished ones."
         ),
         relative=0.05,
         least=0.001,

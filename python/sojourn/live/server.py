@@ -24,7 +24,7 @@ class _Files(SimpleHTTPRequestHandler):
         """Refuses requests under another name than this machine's own, and those of other pages.
 
         A page elsewhere whose host name resolves to the loopback address (DNS rebinding) could
-        read the files otherwise. A request with several names is not one (RFC 9112 §3.2).
+        read the files otherwise. A request with several names is refused.
         """
         if not super().parse_request():
             return False

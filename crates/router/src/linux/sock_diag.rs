@@ -20,15 +20,15 @@ const TCP: u8 = 6;
 const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /// An address of IPv4 and a port.
-pub(crate) type End = ([u8; 4], u16);
+pub(crate) type SocketEnd = ([u8; 4], u16);
 
 /// A TCP socket whose ends have addresses of IPv4.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct DiagSocket {
     /// Its own end.
-    pub(crate) local: End,
+    pub(crate) local: SocketEnd,
     /// The other end.
-    pub(crate) remote: End,
+    pub(crate) remote: SocketEnd,
     /// Its state.
     pub(crate) info: TcpInfo,
     /// Its congestion control.
@@ -65,7 +65,7 @@ fn read(message: &[u8]) -> Option<DiagSocket> {
     let cc = find(attributes, CONG).unwrap_or_default();
     let cc = cc.split(|&byte| byte == 0).next().unwrap_or_default();
     let is_mapped = i32::from(message[0]) == libc::AF_INET6;
-    let end = |address: usize, port: usize| -> Option<End> {
+    let end = |address: usize, port: usize| -> Option<SocketEnd> {
         let port = u16::from_be_bytes([message[port], message[port + 1]]);
         let bytes = &message[address..address + 16];
         let address = match is_mapped {

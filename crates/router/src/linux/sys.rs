@@ -40,7 +40,7 @@ pub(crate) struct TcpInfo {
     pub bytes_sent: u64,
     /// Payload retransmitted.
     pub bytes_retrans: u64,
-    /// Acknowledged cumulatively: payload, and SYN and FIN as a byte each (RFC 4898).
+    /// Acknowledged cumulatively: payload, and SYN and FIN as a byte each (`tcpi_bytes_acked`).
     pub bytes_acked: u64,
     /// Segments delivered, by the acknowledgements.
     pub delivered: u32,

@@ -223,7 +223,7 @@ pub struct Chunks {
     #[schemars(length(min = 1))]
     pub rates: Vec<RateText>,
     /// Playing time that the player buffers at most, such as `60s`: it fetches ahead while a chunk
-    /// fits. Without it, requests are `every` apart, as in live video.
+    /// fits. Without it, a request follows `every` after the last, as in live video.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<SpanText>,
     /// How the player picks rates: the highest of at most 0.8 times the throughput of the previous

@@ -10,7 +10,7 @@ use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::capacity::Capacity;
 use super::framing::{LinkCells, is_zero, no_bytes};
-use super::quantities::{BufferText, SizeText, TemplateText};
+use super::quantities::{BufferText, SizeText};
 use super::scheduler::Scheduler;
 use super::wire::{Delay, Jitter, Loss};
 
@@ -26,7 +26,7 @@ pub struct Link {
     /// `starlink:direction=up,seed=2`, `docsis:rate=20mbit`, `vdsl:rate=50mbit`,
     /// `adsl:rate=8mbit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub template: Option<TemplateText>,
+    pub template: Option<String>,
     /// Propagation delay, or a `schedule` of delays. The base RTT of flows is that at the smallest.
     #[serde(default)]
     pub delay: Delay,

@@ -8,8 +8,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sojourn_aqm::{Limit, Rate, Span, units};
 
-use crate::templates::Template;
-
 /// A quantity written as a text with a unit.
 trait Quantity: Sized {
     /// An example of a value, for error messages.
@@ -134,13 +132,6 @@ quantity! {
     /// Segmentation offload: `off`, or how much TCP hands down at once, such as `tso:64kB`.
     OffloadText(Option<u32>) as "Offload", "tso:64kB",
     r"^(off|tso: *[0-9]+(\.[0-9]*)? *(B|kB|KiB))$", offload;
-}
-
-quantity! {
-    /// A template of links with its parameters: `starlink`, `starlink:direction=up,seed=2`,
-    /// `docsis:rate=20mbit`, `vdsl:rate=50mbit`, `adsl:rate=8mbit`.
-    TemplateText(Template) as "Template", "starlink", r"^(starlink|docsis|vdsl|adsl)(:.+)?$",
-    Template::parse;
 }
 
 /// The most that TCP hands down at once (Linux `GSO_LEGACY_MAX_SIZE`).
@@ -286,12 +277,6 @@ impl fmt::Display for OffloadText {
             None => f.write_str("off"),
             Some(bytes) => write!(f, "tso:{}", units::show_bytes(u64::from(bytes))),
         }
-    }
-}
-
-impl fmt::Display for TemplateText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -233,7 +233,7 @@ pub struct Chunks {
     /// The ladder, increasing.
     #[serde(with = "as_numbers::rates")]
     pub rates: Vec<Rate>,
-    /// Playing time that it buffers at most; without it, requests are `every` apart.
+    /// Playing time that it buffers at most; without it, a request follows `every` after the last.
     #[serde(with = "as_numbers::optional_span")]
     pub buffer: Option<Span>,
     /// How it picks rates.

@@ -202,9 +202,7 @@ fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
 
 fn app(app: &App) -> Value {
     match app {
-        App::Bulk { tcp, bytes } => {
-            json!({ "kind": "bulk", "bytes": bytes.map(units::show_bytes), "tcp": transport(tcp) })
-        }
+        App::Bulk { tcp, bytes } => bulk(tcp, *bytes),
         App::Endpoint { transport, bytes, packet_bytes, ecn } => json!({
             "kind": "bulk",
             "bytes": bytes.map(units::show_bytes),
@@ -270,6 +268,10 @@ fn app(app: &App) -> Value {
             "ecn": datagram_ecn(*ecn),
         }),
     }
+}
+
+fn bulk(tcp: &Tcp, bytes: Option<u64>) -> Value {
+    json!({ "kind": "bulk", "bytes": bytes.map(units::show_bytes), "tcp": transport(tcp) })
 }
 
 fn transfers(tcp: &Tcp, plan: &Transfers) -> Value {

@@ -131,8 +131,11 @@ pub(crate) fn applied(document: &Document) -> Result<Cow<'_, Document>, Scenario
     }
     let mut document = document.clone();
     for (name, link) in &mut document.links {
-        if let Some(template) = link.template {
-            apply(&format!("links.{name}"), link, &template.0, document.duration.0)?;
+        if let Some(text) = &link.template {
+            let place = format!("links.{name}");
+            let template = Template::parse(text)
+                .map_err(|message| ScenarioError::new(format!("{place}.template"), message))?;
+            apply(&place, link, &template, document.duration.0)?;
         }
     }
     Ok(Cow::Owned(document))

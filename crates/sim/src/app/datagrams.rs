@@ -86,7 +86,8 @@ impl DatagramFlow {
         self.sent_bytes += payload(bytes);
     }
 
-    /// Starts counting frames, and the fates of datagrams sent from now on; returns the number of the first.
+    /// Starts counting frames, and the fates of datagrams sent from now on; returns the number of
+    /// the first.
     pub fn count_from(&mut self, now: Time) -> u32 {
         if let Some(frames) = &mut self.frames {
             frames.count_from(now);

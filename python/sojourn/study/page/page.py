@@ -49,8 +49,7 @@ def save(
     Args:
         results: results of the study.
         path: the page.
-        with_series: whether the first seed of every point is run again for time series; these runs
-            are kept in the user's store.
+        with_series: whether the first seed of every point is run again for its time series.
         jobs: concurrent runs; one per core by default.
         progress: receives how far these runs are.
 

@@ -1,0 +1,63 @@
+"""When a comparison has enough seeds: the rule as it was asked for, and what has stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sojourn.comparing.looks import Looks
+
+
+@dataclass(frozen=True)
+class StoppedContender:
+    """A contender of a race that got no further seeds.
+
+    Attributes:
+        aqm: the contender.
+        seeds: how many it has.
+        why: the reason, as a clause.
+    """
+
+    aqm: str
+    seeds: int
+    why: str
+
+
+@dataclass(frozen=True)
+class StoppingRule:
+    """When a comparison has enough seeds.
+
+    Attributes:
+        text: the rule as written: ``decided``, or a share such as ``5%``.
+        max_seeds: no contender gets more.
+        is_race: whether contenders stop one by one.
+        stopped: those that have stopped before the others, in order.
+        open: number of headline differences that were not known well enough at the end, of
+            contenders that have not stopped.
+    """
+
+    text: str
+    max_seeds: int
+    is_race: bool = False
+    stopped: tuple[StoppedContender, ...] = ()
+    open: int = 0
+
+    @property
+    def looks(self) -> Looks:
+        """The numbers of seeds after which the comparison is looked at."""
+        from sojourn.study.until import planned_looks
+
+        return Looks(planned_looks(self.max_seeds))
+
+    def facts(self) -> dict[str, Any]:
+        """For JSON; `from_facts` reads them."""
+        return asdict(self) | {"looks": list(self.looks.counts)}
+
+
+def from_facts(facts: Mapping[str, Any] | None) -> StoppingRule | None:
+    """The rule that `StoppingRule.facts` wrote."""
+    if facts is None:
+        return None
+    stopped = tuple(StoppedContender(**one) for one in facts["stopped"])
+    return StoppingRule(facts["text"], facts["max_seeds"], facts["is_race"], stopped, facts["open"])
