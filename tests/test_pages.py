@@ -64,6 +64,26 @@ app = { kind = "bulk" }
 """
 
 
+# A player that must stall, and a call whose frames are lost behind a full queue.
+VIDEO = """
+name = "video"
+duration = "20s"
+[links.bottleneck]
+rate = "3mbit"
+buffer = "60p"
+[[flows]]
+name = "player"
+path = ["bottleneck"]
+rtt = "40ms"
+app = { kind = "chunks", every = "2s", rates = ["1mbit", "4mbit"], buffer = "8s" }
+[[flows]]
+name = "call"
+path = ["bottleneck"]
+rtt = "40ms"
+app = { kind = "video", frames = ["5kB"], interval = "40ms" }
+"""
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     quic = tmp_path_factory.mktemp("pages") / "quic.toml"
@@ -72,6 +92,7 @@ def results(tmp_path_factory):
         *(sojourn.run(name, sets={"duration": "5s", "warmup": "0s", **sets})
           for name, sets in RUNS.items()),
         sojourn.run(quic, endpoints={"quic": "quinn"}),
+        sojourn.run(sojourn.Scenario.load(VIDEO)),
     ]  # fmt: skip
 
 
