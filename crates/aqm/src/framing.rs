@@ -27,6 +27,7 @@ impl Packing {
 
     /// Bytes on the line of a frame (Linux 6.1 sch_cake.c, cake_calc_overhead; without PTM also
     /// sch_generic.h, psched_l2t_ns, and tc's size tables, up to their rounding).
+    #[inline]
     pub fn bytes(&self, frame: u64) -> u64 {
         let bytes = frame.max(self.mpu);
         match self.cells {
@@ -56,6 +57,7 @@ impl Framing {
     pub const NONE: Framing = Framing { overhead: 0, packing: Packing::NONE };
 
     /// Bytes on the line of a packet.
+    #[inline]
     pub fn bytes(&self, packet: u32) -> u64 {
         let framed = i64::from(packet).saturating_add(self.overhead);
         self.packing.bytes(u64::try_from(framed).unwrap_or(0))

@@ -34,15 +34,10 @@ impl TokenBucket {
         self.framing.bytes(bytes)
     }
 
-    /// Tokens for a packet of this size in the queue.
-    fn price(&self, bytes: u32) -> i64 {
-        self.bytes_of(bytes) as i64 * PER_BYTE // at most some 65535 * 2 bytes
-    }
-
     /// When a packet may leave: now or later.
     pub fn ready(&mut self, now: Time, bytes: u32) -> Time {
         self.refill(now);
-        let needed = if self.overdraft { 0 } else { self.price(bytes) };
+        let needed = if self.overdraft { 0 } else { price(self.bytes_of(bytes)) };
         match needed - self.tokens {
             ..=0 => now,
             missing => now + Span::from_nanos(missing.unsigned_abs().div_ceil(self.bps)),
@@ -52,8 +47,9 @@ impl TokenBucket {
     /// Takes the tokens of a packet that leaves now.
     pub fn take(&mut self, now: Time, bytes: u32) {
         self.refill(now);
-        self.tokens -= self.price(bytes);
-        self.taken_bytes += self.bytes_of(bytes);
+        let bytes = self.bytes_of(bytes);
+        self.tokens -= price(bytes);
+        self.taken_bytes += bytes;
         debug_assert!(self.overdraft || self.tokens >= 0, "only an overdraft owes tokens");
     }
 
@@ -77,6 +73,11 @@ impl TokenBucket {
         let missing = (self.depth - self.tokens).unsigned_abs();
         self.tokens + accrued.min(u128::from(missing)) as i64
     }
+}
+
+/// Tokens for these bytes.
+fn price(bytes: u64) -> i64 {
+    bytes as i64 * PER_BYTE // at most some 65535 * 2 bytes
 }
 
 /// What a link with a token bucket has sent and may send at once. Bytes are counted as the bucket

@@ -71,6 +71,7 @@ fn number(plan: &Resolved, row: &SummaryRow) -> Judgement {
         "voice_mos" => 4.5,
         "throughput" => peak_bps(plan, &row.name) * (1.0 + ROUNDING) + leftover_bps(plan),
         "frame_rate" => 54e6,
+        _ if row.unit == "bit/s" => f64::INFINITY,
         _ if metric.contains("_rate") || metric.ends_with("_share") => 1.0,
         "utilisation" | "jain" => 1.0 + 1e-9,
         _ if row.unit == "s" => plan.duration.as_secs(),
