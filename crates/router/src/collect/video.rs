@@ -1,6 +1,8 @@
 //! Frames of video, put together from the arrivals of datagrams. The source runs again, for the
 //! frame that each datagram belongs to.
 
+use std::collections::BTreeMap;
+
 use sojourn_aqm::{Rng, Time};
 use sojourn_measure::{ClassStats, Frames};
 use sojourn_scenario::resolved::App;
@@ -12,21 +14,23 @@ use crate::run_files::{OneWay, RunResult};
 /// Adds the frames of all flows to their classes. Flows whose socket refused a datagram have none,
 /// as a refused one has no number.
 pub(super) fn add(plan: &Plan, result: &RunResult, class_of: &[usize], classes: &mut [ClassStats]) {
-    for (index, flow) in plan.flows.iter().enumerate() {
+    let shows = |index: usize| {
         let refused = result.counts.get(index).map_or(0, |counts| counts.refused);
-        if matches!(flow.app, App::Video { .. }) && refused == 0 {
-            let arrivals = result.log.one_way.iter().filter(|row| row.flow as usize == index);
-            of_flow(plan, flow, arrivals, &mut classes[class_of[index]]);
+        matches!(plan.flows[index].app, App::Video { .. }) && refused == 0
+    };
+    let mut arrivals: BTreeMap<usize, Vec<&OneWay>> =
+        (0..plan.flows.len()).filter(|&index| shows(index)).map(|index| (index, vec![])).collect();
+    for row in &result.log.one_way {
+        if let Some(rows) = arrivals.get_mut(&(row.flow as usize)) {
+            rows.push(row);
         }
+    }
+    for (index, rows) in arrivals {
+        of_flow(plan, &plan.flows[index], rows, &mut classes[class_of[index]]);
     }
 }
 
-fn of_flow<'a>(
-    plan: &Plan,
-    flow: &Flow,
-    arrivals: impl Iterator<Item = &'a OneWay>,
-    class: &mut ClassStats,
-) {
+fn of_flow(plan: &Plan, flow: &Flow, mut arrivals: Vec<&OneWay>, class: &mut ClassStats) {
     let rng = Rng::stream(plan.seed, &format!("{}/app", flow.name), u64::from(flow.index));
     let end = Time::from_nanos(flow.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns));
     let times = (Time::from_nanos(flow.start_ns), end);
@@ -39,7 +43,6 @@ fn of_flow<'a>(
         }
         frames.on_sent(at, number);
     }
-    let mut arrivals: Vec<&OneWay> = arrivals.collect();
     arrivals.sort_by_key(|row| row.at_ns);
     let (before, after) =
         arrivals.split_at(arrivals.partition_point(|row| row.at_ns < plan.warmup_ns));
@@ -79,7 +82,7 @@ mod tests {
             })
             .collect();
         let mut class = ClassStats::default();
-        of_flow(&plan, &flow, arrivals.iter(), &mut class);
+        of_flow(&plan, &flow, arrivals.iter().collect(), &mut class);
         assert_eq!(class.frame_delay.count(), 10);
         assert_eq!(class.frame_delay.max_ns(), Some(30_000_000));
     }
