@@ -124,8 +124,10 @@ def add_seeds(
             cell for cell in cells
             if cell[0] in running and cell[1] in due and cell not in outcomes
         ])  # fmt: skip
-        rule, running = going(rule, compared(seeds, outcomes, rule))
         found = compared(seeds, outcomes, rule)
+        # Its tests stay: they depend on the planned looks, and not on what has stopped.
+        rule, running = going(rule, found)
+        found.until = rule
         if not running or found.failures or found.invalid:
             break
     return found
