@@ -52,8 +52,8 @@ def live(file: str | None, aqm: str | None, port: int, save: Path | None, opens:
     The page simulates in the browser itself. Its files come from a server that only this machine
     can reach, until Ctrl-C.
     """
-    folder = page.folder()
     at = _at(file, aqm)
+    folder = page.folder()
     if save is not None:
         files.write(save, page.one_file(at.removeprefix("#")))
         print(f"{save.resolve().as_uri()}{at}")
