@@ -61,9 +61,9 @@ async function checkLinks(page, home) {
   }
 }
 
-/** The live links of a page, each with the numbered steps below it. */
+/** The links of a page to the live page, each with the numbered steps below it. */
 function livePlaces(page) {
-  return page.locator("p.live").evaluateAll((all) =>
+  return page.locator("p.live:has(a[href*='/live/'])").evaluateAll((all) =>
     all.map((place) => {
       let list = place.nextElementSibling;
       // A sentence may stand between them.
