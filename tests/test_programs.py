@@ -178,7 +178,8 @@ def test_a_client_may_be_stopped_where_the_user_says_so(line, until, code, capsy
 def test_the_tcp_state_of_programs_is_sampled_and_bins_add_up_to_what_was_delivered(line):
     commands = {"server": SERVE, "client": FETCH}
     plain = sojourn.run_programs(line, commands)
-    sets = {"record.flows": True, "record.bins": "250ms"}
+    # A bin counts once it has ended: the run's end may cut off one of these, 125 kB of the file.
+    sets = {"record.flows": True, "record.bins": "50ms"}
     result = sojourn.run_programs(line, commands, sets=sets)
     assert result.digest == plain.digest
     (flow,) = result.rows("program_flows")
@@ -187,7 +188,7 @@ def test_the_tcp_state_of_programs_is_sampled_and_bins_add_up_to_what_was_delive
     assert max(row["cwnd_bytes"] for row in samples) > 100_000
     assert all(0.05 <= row["srtt_ns"] / 1e9 < 0.2 for row in samples if row["delivered_bytes"])
     rates = [row for row in result.rows("bins") if row["scope"] == "class"]
-    binned = sum(row["value"] for row in rates if row["metric"] == "goodput") * 0.25 / 8
+    binned = sum(row["value"] for row in rates if row["metric"] == "goodput") * 0.05 / 8
     assert 0.8 * flow["to_client_bytes"] < binned <= flow["to_client_bytes"]
 
 
