@@ -166,11 +166,12 @@ def test_a_library_that_a_law_needs_is_in_its_digest(folder):
          "a parameter has no name"),
         ("", ".vars = (const void *)16, .var_count = 1, .observe = (void *)on_enqueue,",
          "ends the process that loads it (signal 11)"),
-        ("", ".on_dequeue = (void *)16,", "ends the process that calls its hooks (signal 11)"),
-        ("", ".check = (void *)16,", "ends the process that calls its hooks (signal 11)"),
-        ("", ".start = (void *)16,", "ends the process that calls its hooks (signal 11)"),
+        ("", ".on_dequeue = (void *)16,",
+         "libmost.so: its law: it used memory that it does not have (SIGSEGV), which ends the run"),
+        ("", ".check = (void *)16,", "libmost.so: its law's check: it used memory that"),
+        ("", ".start = (void *)16,", "libmost.so: its law: it used memory that it does not have"),
         (f"#include <stdlib.h>\n{START % 'exit(0)'}", ".start = start,",
-         "ends the process that calls its hooks (code 0); see what they do"),
+         "libmost.so: its law: it called exit(), which ends the run"),
         (f"#include <unistd.h>\n{START % '_exit(0)'}", ".start = start,",
          "ends the process that calls its hooks (code 0); see what they do"),
     ],
@@ -183,6 +184,29 @@ def test_a_library_that_cannot_be_loaded_is_refused_in_a_sentence(folder, before
     assert done.returncode == 0, done.stderr
     assert sentence in done.stdout
     assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("exit(0)", "it called exit()"),
+        ("abort()", "it called abort()"),
+        ("*(volatile int *)8 = 1", "it used memory that it does not have (SIGSEGV)"),
+    ],
+)
+def test_a_law_that_ends_the_process_during_a_run_is_named_and_the_run_fails(folder, line, why):
+    before = "#include <stdlib.h>\n#include <unistd.h>"
+    law(folder / "libmost.so", f'(access("tried", F_OK) == 0 ? ({line}, 3) : 3)', before)
+    tried = (
+        "from pathlib import Path\n"
+        "from sojourn.loading.bring import bring\n"
+        "bring(['libmost.so'])\n"
+        "Path('tried').touch()\n"
+    )
+    command = [sys.executable, "-c", tried + ALONE.format(scenario=SCENARIO)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr == f"sojourn: error: libmost.so: its law: {why}, which ends the run\n"
 
 
 def test_what_a_library_does_when_a_command_ends_does_not_replace_its_exit_code(folder):

@@ -10,16 +10,23 @@ use sojourn_aqm::{Ecn, Span, Time};
 use sojourn_endpoint::{
     ConnectionEvent, Datagram, Endpoint, Peer, Read, Stats, StreamNumber, Transmit,
 };
+use sojourn_law::signals::{LibraryCall, within};
 
 use crate::abi::{
     RawDatagram, RawEvent, RawHost, RawRead, RawSetting, RawStats, RawTransmit, UNKNOWN, event,
 };
-use crate::signals::{LibraryCall, within};
 use crate::table::{Functions, TextSettings, text_of};
 
 /// Room for a datagram. Twice what UDP can carry, so that a library that ignores the capacity of
 /// the buffer is refused before it damages memory.
 const ROOM: usize = 128 << 10;
+
+fn part(role: Peer) -> &'static str {
+    match role {
+        Peer::Client => "client",
+        Peer::Server => "server",
+    }
+}
 
 /// The first failure of an end.
 #[derive(Default)]
@@ -73,7 +80,7 @@ impl LoadedEnd {
         let context: *const Failure = &raw const *failure;
         let host = Rc::new(raw(&list, context.cast_mut().cast()));
         let mut error = ptr::null();
-        let call = LibraryCall { file, role: Some(role), method: "open", now_ns: now.as_nanos() };
+        let call = LibraryCall { file, part: part(role), at: Some(("open", now.as_nanos())) };
         // SAFETY: the host lives until the end is freed.
         let end = within(call, || unsafe {
             (functions.open)(&raw const *host, now.as_nanos(), &raw mut error)
@@ -104,7 +111,8 @@ impl LoadedEnd {
     }
 
     fn call(&self, method: &'static str) -> LibraryCall {
-        LibraryCall { file: self.file, role: Some(self.role), method, now_ns: self.now.as_nanos() }
+        let at = Some((method, self.now.as_nanos()));
+        LibraryCall { file: self.file, part: part(self.role), at }
     }
 }
 

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use sojourn_aqm::Time;
 use sojourn_endpoint::{Carries, ConfiguredStack, Endpoint, HostSettings, Peer, Stack};
 use sojourn_law::elf;
+use sojourn_law::signals::{self, LibraryCall};
 
 use crate::abi::{ECN, RawHost, RawInfo, RawSetting, RawTable, carries};
 use crate::connection::{LoadedEnd, fail};
-use crate::signals::{self, LibraryCall};
 use crate::table::{Functions, TextSettings, functions, table, text_of};
 
 /// Loads a transport library. It stays loaded until the program ends. `opened` is the file to load:
@@ -71,7 +71,7 @@ impl Loaded {
             carries: carries::UDP_PAYLOAD,
             flags: 0,
         };
-        let call = LibraryCall { file, role: None, method: "describe", now_ns: 0 };
+        let call = LibraryCall { file, part: "settings", at: Some(("describe", 0)) };
         // SAFETY: the lists and texts are valid during the call.
         let why = signals::within(call, || unsafe {
             (functions.describe)(raw.as_ptr(), raw.len() as u32, &raw mut info)

@@ -14,11 +14,7 @@ pub mod export;
 #[cfg(feature = "host")]
 pub mod host;
 #[cfg(feature = "host")]
-mod signals;
-#[cfg(feature = "host")]
 mod table;
-#[cfg(feature = "host")]
-mod watchdog;
 
 /// The contract in Rust, re-exported for [`export_stack!`].
 pub use sojourn_endpoint as endpoint;

@@ -15,6 +15,7 @@ use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Ve
 use crate::abi::{ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawLaw, RawValue, TimeFn};
 use crate::declared::{declaration, text_of};
 use crate::elf;
+use crate::signals::{self, LawExists, LibraryCall};
 
 /// The most parameters or variables that a law may declare; a table with more is damaged.
 const MOST_DECLARED: u32 = 64;
@@ -48,6 +49,7 @@ pub fn load(path: &Path, opened: &Path, name: &str, source: &str) -> Result<Cust
     let library = unsafe { Library::new(opened) }
         .map_err(|error| refuse(format!("is not a shared library for this machine ({error})")))?;
     let library: &'static Library = Box::leak(Box::new(library));
+    signals::catch();
     type Entry = unsafe extern "C" fn() -> *const RawLaw;
     // SAFETY: a library with this symbol follows `sojourn_law.h`.
     let entry = unsafe { library.get::<Entry>(b"sojourn_law\0") }.map_err(|_| {
@@ -72,7 +74,8 @@ pub fn load(path: &Path, opened: &Path, name: &str, source: &str) -> Result<Cust
     checked(table).map_err(refuse)?;
     // SAFETY: `sojourn_law.h` demands valid texts and lists of the stated lengths.
     let declaration = unsafe { declaration(table, name, source, path) }.map_err(refuse)?;
-    let maker = TableMaker { table, place: name.to_owned(), specs: specs(&declaration) };
+    let place = Box::leak(name.to_owned().into_boxed_str());
+    let maker = TableMaker { table, place, specs: specs(&declaration) };
     registry::declare(declaration, Arc::new(maker)).map_err(|error| refuse(error.message))
 }
 
@@ -114,7 +117,7 @@ fn specs(declaration: &Declaration) -> Vec<(ValueKind, Option<String>, Vec<Strin
 
 struct TableMaker {
     table: &'static RawLaw,
-    place: String,
+    place: &'static str,
     specs: Vec<(ValueKind, Option<String>, Vec<String>)>,
 }
 
@@ -168,8 +171,9 @@ impl Maker for TableMaker {
     fn check(&self, values: &[Value]) -> Result<(), String> {
         let Some(check) = self.table.check else { return Ok(()) };
         let (raw, _texts) = self.raw(values);
+        let call = LibraryCall { file: self.place, part: "its law's check", at: None };
         // SAFETY: one value for each parameter, whose texts live during the call.
-        let why = unsafe { text_of(check(raw.as_ptr())) };
+        let why = signals::within(call, || unsafe { text_of(check(raw.as_ptr())) });
         why.and_then(|why| why.map_or(Ok(()), Err))
     }
 
@@ -198,6 +202,7 @@ impl Maker for TableMaker {
             mtu_bytes: env.mtu_bytes,
             reserved: 0,
         };
+        let exists = LawExists::of(self.place);
         if let Some(start) = self.table.start {
             // SAFETY: the state has the bytes that the table asks for, zeroed and aligned to 16.
             unsafe { start(state.as_mut_ptr().cast(), raw.as_ptr(), &raw const env) };
@@ -207,9 +212,10 @@ impl Maker for TableMaker {
             on_dequeue: self.table.on_dequeue,
             state,
             table: self.table,
-            place: self.place.clone(),
+            place: self.place,
             failures: Arc::clone(failures),
             has_failed: false,
+            _exists: exists,
         })
     }
 }
@@ -221,9 +227,10 @@ struct TableLaw {
     /// Aligned to 16 bytes.
     state: Box<[u128]>,
     table: &'static RawLaw,
-    place: String,
+    place: &'static str,
     failures: Arc<dyn Failures>,
     has_failed: bool,
+    _exists: LawExists,
 }
 
 impl TableLaw {
@@ -261,7 +268,7 @@ impl TableLaw {
         // SAFETY: the table was checked when it was loaded.
         let law = unsafe { text_of(self.table.name) }.ok().flatten().unwrap_or_default();
         let law = Box::leak(law.into_boxed_str());
-        let (place, enqueued) = (self.place.clone(), Some(head.enqueued));
+        let (place, enqueued) = (self.place.to_owned(), Some(head.enqueued));
         self.failures.report(LawFailure { place, law, hook, at, enqueued, why, cause: None });
         Verdict::Pass
     }

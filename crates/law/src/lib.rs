@@ -16,6 +16,10 @@ pub mod elf;
 pub mod export;
 #[cfg(feature = "host")]
 pub mod host;
+#[cfg(feature = "host")]
+pub mod signals;
+#[cfg(all(feature = "host", unix))]
+mod watchdog;
 
 /// The AQM crate, re-exported for [`export_law!`].
 pub use sojourn_aqm as aqm;

@@ -1,0 +1,178 @@
+//! Libraries that end the process, for example by `abort()` or `exit(0)`, or that the watchdog ends:
+//! one sentence says which library, and if known at which end, when and in which function. Nothing
+//! can be saved, as the library's memory may be damaged. `_exit` and `SIGKILL` go unnoticed.
+
+use std::cell::Cell;
+
+/// A call of a library.
+#[derive(Clone, Copy, Debug)]
+pub struct LibraryCall {
+    /// The library's file.
+    pub file: &'static str,
+    /// What is called: an end, the settings, a law.
+    pub part: &'static str,
+    /// The function in the table and the time of the call in nanoseconds, where they are known.
+    pub at: Option<(&'static str, u64)>,
+}
+
+thread_local! {
+    static CALL: Cell<Option<LibraryCall>> = const { Cell::new(None) };
+    /// Laws that exist, and their file if it is one.
+    static LAWS: Cell<(u32, Option<&'static str>)> = const { Cell::new((0, None)) };
+}
+
+/// Calls the library.
+pub fn within<T>(call: LibraryCall, work: impl FnOnce() -> T) -> T {
+    let outer = CALL.replace(Some(call));
+    let result = watched(work);
+    CALL.set(outer);
+    result
+}
+
+#[cfg(unix)]
+use crate::watchdog::within as watched;
+
+#[cfg(not(unix))]
+fn watched<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+/// A law that this thread may call at any time: naming each call of a hook would cost too much.
+#[derive(Debug)]
+pub(crate) struct LawExists;
+
+impl LawExists {
+    pub(crate) fn of(file: &'static str) -> LawExists {
+        let (count, other) = LAWS.get();
+        LAWS.set((count + 1, if count == 0 { Some(file) } else { other.filter(|it| *it == file) }));
+        LawExists
+    }
+}
+
+impl Drop for LawExists {
+    fn drop(&mut self) {
+        let (count, file) = LAWS.get();
+        LAWS.set((count.saturating_sub(1), file));
+    }
+}
+
+#[cfg(unix)]
+pub use unix::catch;
+
+/// Other systems have no such signals.
+#[cfg(not(unix))]
+pub fn catch() {}
+
+#[cfg(unix)]
+mod unix {
+    use std::io::Write;
+    use std::mem::MaybeUninit;
+    use std::sync::OnceLock;
+
+    use super::{CALL, LAWS, LibraryCall};
+    use crate::watchdog;
+
+    /// The exit status for what a user has caused.
+    const REFUSED: i32 = 2;
+    /// Signals that a program gets for its own mistakes.
+    const SIGNALS: [(libc::c_int, &str); 5] = [
+        (libc::SIGABRT, "it called abort()"),
+        (libc::SIGSEGV, "it used memory that it does not have (SIGSEGV)"),
+        (libc::SIGBUS, "it used memory that does not exist (SIGBUS)"),
+        (libc::SIGFPE, "it divided by zero (SIGFPE)"),
+        (libc::SIGILL, "it ran an illegal instruction (SIGILL)"),
+    ];
+
+    static EARLIER: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
+
+    /// Handles those signals from now on.
+    pub fn catch() {
+        EARLIER.get_or_init(|| {
+            // SAFETY: the handler calls nothing that must not be called while a process ends.
+            unsafe { libc::atexit(on_exit) };
+            SIGNALS.map(|(signal, _)| handle(signal))
+        });
+    }
+
+    extern "C" fn on_exit() {
+        if let Some(call) = call() {
+            end(sentence(call, "it called exit()"));
+        }
+    }
+
+    fn end((text, length): ([u8; 512], usize)) -> ! {
+        // SAFETY: both may be called in a handler (POSIX.1-2017 §2.4.3).
+        unsafe {
+            libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), length);
+            libc::_exit(REFUSED);
+        }
+    }
+
+    /// Returns what was done with the signal before.
+    fn handle(signal: libc::c_int) -> libc::sigaction {
+        // SAFETY: all fields may be zero; the handler calls async-signal-safe functions only.
+        unsafe {
+            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            let handler: extern "C" fn(libc::c_int) = on_signal;
+            action.sa_sigaction = handler as usize;
+            action.sa_flags = libc::SA_ONSTACK;
+            libc::sigemptyset(&raw mut action.sa_mask);
+            libc::sigaction(signal, &raw const action, &raw mut before);
+            before
+        }
+    }
+
+    extern "C" fn on_signal(signal: libc::c_int) {
+        let place = SIGNALS.iter().position(|(known, _)| *known == signal);
+        match (call(), place) {
+            (Some(call), Some(place)) => {
+                let why = match CALL.get().is_some() && watchdog::has_found_this_thread() {
+                    true => "it has not returned for 30 s",
+                    false => SIGNALS[place].1,
+                };
+                end(sentence(call, why))
+            }
+            (_, place) => {
+                let earlier = place.and_then(|place| EARLIER.get().map(|all| &all[place]));
+                // SAFETY: both may be called in a handler. The signal comes again when this one
+                // returns.
+                unsafe {
+                    match earlier {
+                        Some(earlier) => libc::sigaction(signal, earlier, std::ptr::null_mut()),
+                        None => return,
+                    };
+                    libc::raise(signal);
+                }
+            }
+        }
+    }
+
+    /// The call in which the process is ending, if a library is being called.
+    fn call() -> Option<LibraryCall> {
+        let of_laws = || match LAWS.get() {
+            (0, _) => None,
+            (_, file) => {
+                let file = file.unwrap_or("one of several libraries");
+                Some(LibraryCall { file, part: "its law", at: None })
+            }
+        };
+        CALL.get().or_else(of_laws)
+    }
+
+    /// Without an allocation, as the heap may be damaged.
+    fn sentence(call: LibraryCall, why: &str) -> ([u8; 512], usize) {
+        let mut text = [0; 512];
+        let mut rest = &mut text[..];
+        let LibraryCall { file, part, at } = call;
+        // A text that is too long is cut off.
+        let _ = write!(rest, "sojourn: error: {file}: {part}");
+        if let Some((method, now_ns)) = at {
+            let (seconds, ns) = (now_ns / 1_000_000_000, now_ns % 1_000_000_000);
+            let _ = write!(rest, " at {seconds}.{ns:09} s: {method}");
+        }
+        let _ = writeln!(rest, ": {why}, which ends the run");
+        let length = 512 - rest.len();
+        (text, length)
+    }
+}
