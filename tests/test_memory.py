@@ -142,6 +142,36 @@ def test_packets_on_a_wire_are_expected(tmp_path: Path) -> None:
     assert memory.expected(load(file)) / peak_bytes(str(file)) == pytest.approx(1.0, abs=0.25)
 
 
+MANY_QUEUES = """
+name = "queues"
+duration = "10ms"
+[links.first]
+rate = "10mbit"
+queue = "{queue}"
+[links.second]
+rate = "10mbit"
+queue = "{queue}"
+[links.third]
+rate = "10mbit"
+queue = "{queue}"
+[[flows]]
+path = ["first", "second", "third"]
+rtt = "20ms"
+app = {{ kind = "bulk" }}
+"""
+
+
+@pytest.mark.parametrize(
+    "queue", ["fq(pie):flows=65536", "fq(codel):flows=65536", "cake:flows=65528,diffserv=diffserv8"]
+)
+def test_the_queues_of_flows_are_expected(queue: str, tmp_path: Path) -> None:
+    file = tmp_path / "queues.toml"
+    file.write_text(MANY_QUEUES.format(queue=queue))
+    with pytest.raises(sojourn.InputError, match=r"^links\.\w+\.queue: \d+,\d+ queues of the"):
+        sojourn.run(file, memory="60MB")
+    assert memory.expected(load(file)) / peak_bytes(str(file)) == pytest.approx(1.0, abs=0.25)
+
+
 def test_a_run_that_takes_more_than_expected_ends_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,8 @@ fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
 
 /// Adds a warning if flows send all they can and yet no queue had anything to decide: nothing was
 /// dropped or marked, and at every link the 95th percentile of the queue delay was at most the time
-/// of one packet. A comparison of AQMs is then meaningless, because the bottleneck is elsewhere.
+/// of one packet. A comparison of AQMs is then meaningless: the bottleneck is elsewhere, or windows
+/// have not reached it.
 fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
     let is_greedy = |app: &App| app.bulk() == Some(None);
     let has_greedy = plan.flows.iter().any(|flow| is_greedy(&flow.app));
@@ -55,7 +56,8 @@ fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
     run.warnings.push(
         "no AQM had anything to do: nothing was dropped or marked and queues were nearly empty, \
          although bulk flows send all they can; the bottleneck is elsewhere (look at access_rate, \
-         receive_window, device and the rate of the link)"
+         receive_window, device and the rate of the link), or windows still grow after an \
+         earlier loss or mark, by a packet per round trip (lengthen warmup and duration)"
             .to_owned(),
     );
 }

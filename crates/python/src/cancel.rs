@@ -28,10 +28,13 @@ impl Cancel {
     pub(crate) fn may_continue(&self, now: Time, failure: &Failure) -> bool {
         let held = heap::held_bytes();
         if let Some(bound) = self.shared.memory_bytes.filter(|bound| held > *bound) {
+            let what = match now {
+                Time::ZERO => "the simulation before its start takes".to_owned(),
+                now => format!("the first {:.3} s of simulated time take", now.as_secs()),
+            };
             failure.note(PyMemoryError::new_err(format!(
-                "the first {:.3} s of simulated time take {:.1}MB of memory, and {:.1}MB are \
-                 allowed: simulate less, or allow more with `--memory`",
-                now.as_secs(),
+                "{what} {:.1}MB of memory, and {:.1}MB are allowed: simulate less, or allow more \
+                 with `--memory`",
                 held as f64 * 1e-6,
                 bound as f64 * 1e-6
             )));

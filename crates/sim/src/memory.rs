@@ -6,7 +6,7 @@ mod access;
 
 use std::collections::BTreeSet;
 
-use sojourn_aqm::{Limit, Rate, Span, Time};
+use sojourn_aqm::{Limit, QdiscSpec, Rate, Span, Time, registry};
 use sojourn_measure::BUILTIN_VARS;
 use sojourn_record::rows::{BinRow, FlowRow, FlowStateRow, PacketRow, StateRow};
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
@@ -55,6 +55,7 @@ pub fn memory_needs(plan: &Resolved) -> Vec<MemoryNeed> {
     let (through, narrowest) = (through_links(plan), by_narrowest_link(plan));
     for (index, link) in plan.links.iter().enumerate() {
         needs.push(of_queue(plan, link, &through[index]));
+        needs.push(of_disciplines(link));
         needs.push(on_wires(plan, link, &narrowest[index]));
     }
     of_records(plan, flows, &mut needs);
@@ -137,20 +138,65 @@ fn by_narrowest_link(plan: &Resolved) -> Vec<Vec<&FlowGroup>> {
     groups
 }
 
-/// Memory for the largest backlog of a link: its limit, or all arrivals.
+/// Memory for the largest backlog of a link: its limits, or all arrivals.
 fn of_queue(plan: &Resolved, link: &Link, through: &[&FlowGroup]) -> MemoryNeed {
     let smallest = through.iter().map(|g| g.app.packet_bytes()).min().unwrap_or(1500).max(1);
     let arriving = through.iter().map(|g| f64::from(g.count) * bits(g.access_rate));
     let arriving = arriving.sum::<f64>() / 8.0;
     let most = arriving * plan.duration.as_secs() / f64::from(smallest);
-    let limit = match link.limit {
+    let limit = |limit| match limit {
         Limit::Packets(packets) => packets as f64,
         Limit::Bytes(bytes) => bytes as f64 / f64::from(smallest),
     };
-    let packets = limit.min(most);
+    let packets = disciplines(link).into_iter().map(|(_, own)| limit(own)).sum::<f64>().min(most);
     let each = size_of::<Packet>() as f64 * RING + SEGMENT_BYTES;
     let what = format!("{packets:.0} packets in the queue");
     need(format!("links.{}.buffer", link.name), what, packets * each, false)
+}
+
+/// The disciplines of a link with their limits: one, or one per class that has a queue.
+fn disciplines(link: &Link) -> Vec<(&QdiscSpec, Limit)> {
+    match &link.scheduler {
+        None => vec![(&link.queue, link.limit)],
+        Some(scheduler) => {
+            scheduler.leaves().map(|leaf| link.queue_of(&scheduler.classes[leaf])).collect()
+        }
+    }
+}
+
+/// Memory for the queues of a link's disciplines, of which some have one per flow, without packets.
+fn of_disciplines(link: &Link) -> MemoryNeed {
+    let (mut queues, mut bytes) = (0.0, 0.0);
+    for (spec, _) in disciplines(link) {
+        let count = flow_queues(spec);
+        queues += count;
+        bytes += count * bytes_per_queue(spec);
+    }
+    let what = format!("{queues:.0} queues of the discipline");
+    need(format!("links.{}.queue", link.name), what, bytes, false)
+}
+
+/// The queues of a discipline.
+fn flow_queues(spec: &QdiscSpec) -> f64 {
+    let settings = registry::settings(spec).unwrap_or_default();
+    let value = |name| settings.iter().find(|(known, _)| *known == name).map(|(_, text)| &text[..]);
+    let tins = match value("diffserv") {
+        Some("diffserv3") => 3.0,
+        Some("diffserv4") => 4.0,
+        Some("diffserv8" | "precedence") => 8.0,
+        _ => 1.0,
+    };
+    tins * value("flows").map_or(1.0, |flows| flows.parse().unwrap_or(1.0))
+}
+
+/// As measured with 65,536 queues.
+fn bytes_per_queue(spec: &QdiscSpec) -> f64 {
+    match &spec.law[..] {
+        "pie" | "madpie" | "red" | "ared" => 380.0,
+        "codel" | "pi2" | "cobalt" | "cake" => 230.0,
+        _ if spec.custom.is_some() => 380.0,
+        _ => 110.0,
+    }
 }
 
 /// Memory for the packets beyond a link, and for their segments and ACKs over TCP. Each group of
@@ -305,5 +351,22 @@ mod tests {
         let cbr = with("{ kind = 'cbr', rate = '1mbit', packet = '500B' }");
         assert_eq!(bytes(&cbr, "links.b.buffer"), 0.0);
         assert!(bytes(&cbr, "links.a.buffer") > 0.0);
+    }
+
+    #[test]
+    fn the_queue_of_every_class_counts() {
+        let of_classes = |classes: &str| {
+            let cbr = with("{ kind = 'cbr', rate = '1gbit', packet = '500B' }");
+            let scheduler = format!("[links.a.scheduler]\nkind = 'prio'\n{classes}\n[[flows]]");
+            let text = cbr.replace("[[flows]]", &scheduler).replace("1000000p", "100p");
+            (bytes(&text, "links.a.buffer"), bytes(&text, "links.a.queue"))
+        };
+        let (packets, queues) = of_classes("default = 'x'\nclasses = [{ name = 'x' }]");
+        let (more_packets, more_queues) = of_classes(
+            "default = 'x'\nclasses = [{ name = 'x' }, { name = 'y', dscp = ['ef'] }, \
+             { name = 'z', dscp = [1], queue = 'fq(codel):flows=1000,limit=300p' }]",
+        );
+        assert_eq!(more_packets, 5.0 * packets);
+        assert_eq!(more_queues, 2.0 * queues + 1000.0 * 230.0);
     }
 }

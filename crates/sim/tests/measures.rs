@@ -432,6 +432,20 @@ fn a_link_that_is_not_a_bottleneck_for_greedy_flows_is_a_warning() {
     assert_eq!(of(60), [""; 0]);
 }
 
+/// Prague leaves slow start early and then gains a packet per round trip, for two minutes here.
+#[test]
+fn an_idle_aqm_while_windows_still_grow_is_not_blamed_on_another_bottleneck_alone() {
+    let mut link = link("b", "dualpi2", 1_500_000);
+    link.capacity = Capacity::Constant(mbit(20));
+    let mut flows = FlowGroup { return_delay: ms(249), rtt: ms(300), ..bulk(1, "prague") };
+    let App::Bulk { tcp, .. } = &mut flows.app else { unreachable!() };
+    tcp.ecn = Some(sojourn_scenario::resolved::Ecn::default());
+    let mut plan = scenario(60, vec![link], vec![flows]);
+    plan.warmup = Span::from_secs(20);
+    let [warning] = &run(&plan).warnings[..] else { panic!() };
+    assert!(warning.contains("windows still grow after an earlier loss or mark"), "{warning}");
+}
+
 #[test]
 fn a_class_to_which_nothing_is_delivered_is_a_warning_and_an_idle_aqm_is_not_another() {
     let of = |loss, flows: FlowGroup| {

@@ -297,6 +297,19 @@ fn a_run_can_be_cancelled() {
 }
 
 #[test]
+fn a_simulation_is_cancelled_while_its_links_are_built() {
+    let links = (0..50).map(|i| link(&format!("l{i}"), "fq(pie):flows=65536", 15_000)).collect();
+    let plan = scenario(1, links, vec![bulk(1, "cubic")]);
+    let looks = std::cell::Cell::new(0);
+    let keep_going = |_: Time| {
+        looks.set(looks.get() + 1);
+        looks.get() < 3
+    };
+    assert_eq!(sojourn_sim::run(&plan, &keep_going).err(), Some(SimError::Cancelled));
+    assert_eq!(looks.get(), 3);
+}
+
+#[test]
 fn a_run_can_be_cancelled_while_its_flows_are_built() {
     let plan = scenario(60, vec![link("b", "taildrop", 125_000)], vec![bulk(1_000_000, "cubic")]);
     let asked = std::cell::Cell::new(0);

@@ -55,7 +55,7 @@ pub(crate) fn world(
 ) -> Result<World, SimError> {
     check_custom(plan, custom)?;
     endpoints::check(plan, &custom.stacks)?;
-    let mut world = without_flows(plan, timing)?;
+    let mut world = without_flows(plan, timing, keep_going)?;
     world.remarks = endpoints::remarks(&custom.stacks);
     let buffers = Buffers::of(plan);
     let classes = plan.classes();
@@ -75,7 +75,12 @@ pub(crate) fn world(
 }
 
 /// The links and wires between the endpoints, without packets in flight.
-fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError> {
+fn path(
+    plan: &Resolved,
+    timing: Timing,
+    flows: usize,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<Path, SimError> {
     let onward = links_with_onward_wires(plan);
     let slots = slots(plan, onward.len(), flows);
     check_end(Time::ZERO + plan.duration, slots, flows)?;
@@ -96,6 +101,9 @@ fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError>
     let services = services(plan, timing, &topology, (&slots, &agenda));
     let links = (0..plan.links.len())
         .map(|i| {
+            if i > 0 && !keep_going(Time::ZERO) {
+                return Err(SimError::Cancelled);
+            }
             let link = link_at(plan, i, services[i], &slots, &mut agenda)?;
             // An impaired wire counts packets by departure time, when they leave.
             Ok(link.sending_ahead(impairments[i].is_none()))
@@ -112,13 +120,17 @@ fn path(plan: &Resolved, timing: Timing, flows: usize) -> Result<Path, SimError>
 }
 
 /// The path and the counters of a simulation.
-fn without_flows(plan: &Resolved, timing: Timing) -> Result<World, SimError> {
+fn without_flows(
+    plan: &Resolved,
+    timing: Timing,
+    keep_going: &dyn Fn(Time) -> bool,
+) -> Result<World, SimError> {
     let flows: usize = plan.flows.iter().map(|group| group.count as usize).sum();
     let end = Time::ZERO + plan.duration;
     let warmup = Time::ZERO + plan.warmup;
     let classes = plan.classes();
     let sampling = plan.record;
-    let path = path(plan, timing, flows)?;
+    let path = path(plan, timing, flows, keep_going)?;
     let mut world = World {
         path,
         alarms: Alarms::new(flows + 2, [flows + 2]),
