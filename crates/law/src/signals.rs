@@ -1,6 +1,7 @@
-//! Libraries that end the process, for example by `abort()` or `exit(0)`, or that the watchdog ends:
-//! one sentence says which library, and if known at which end, when and in which function. Nothing
-//! can be saved, as the library's memory may be damaged. `_exit` and `SIGKILL` go unnoticed.
+//! Libraries that end the process, for example by `abort()` or `exit(0)`, or that the watchdog
+//! ends: one sentence says which library, and if known at which end, when and in which function.
+//! Nothing can be saved, as the library's memory may be damaged. `_exit` and `SIGKILL` go
+//! unnoticed.
 
 use std::cell::Cell;
 
