@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::packet_rules;
+use super::{class_rules, packet_rules};
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{Fate, FlowRow, Scope, SummaryRow};
@@ -31,6 +31,7 @@ macro_rules! holds {
 pub fn judge(plan: &Resolved, run: &Run, is_long: bool) -> Judgement {
     packets(plan, run)?;
     packet_rules::judge(plan, run)?;
+    class_rules::judge(plan, run)?;
     run.summary.iter().try_for_each(|row| number(plan, row))?;
     orders(run)?;
     queues(plan, run)?;

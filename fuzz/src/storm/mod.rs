@@ -4,6 +4,7 @@
 //! is loaded and run as by the command; [`judge`] checks the result.
 
 mod choice;
+mod class_rules;
 pub mod judge;
 pub mod mutants;
 mod own_law;

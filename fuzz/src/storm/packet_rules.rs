@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sojourn_aqm::registry::Discipline;
-use sojourn_aqm::{Limit, Span, Time};
+use sojourn_aqm::{Limit, QdiscSpec, Span, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::{Fate, PacketRow};
 use sojourn_scenario::resolved::{Capacity, Link, Resolved};
@@ -22,21 +22,24 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
     for (queue, link) in plan.links.iter().enumerate() {
         let rows: Vec<&PacketRow> =
             run.packets.iter().filter(|row| usize::from(row.queue) == queue).collect();
-        order(link, &rows)?;
         line_rate(link, &rows)?;
-        backlog(link, &rows)?;
+        counted_backlog(run, queue, &rows)?;
+        if link.scheduler.is_none() {
+            order(link, &link.queue, &rows)?;
+            backlog(link, link.limit, &rows)?;
+        }
     }
     sums_of_flows(plan, run)
 }
 
-fn sent<'a>(rows: &'a [&PacketRow]) -> impl Iterator<Item = (Time, &'a PacketRow)> {
+pub(super) fn sent<'a>(rows: &'a [&PacketRow]) -> impl Iterator<Item = (Time, &'a PacketRow)> {
     let rows = rows.iter().filter(|row| row.fate == Fate::Sent);
     rows.map(|&row| (row.left.expect("what was sent has left"), row))
 }
 
 /// One queue sends its packets in the order of their arrivals.
-fn order(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
-    if link.queue.discipline != Discipline::Fifo || is_wireless(link) {
+pub(super) fn order(link: &Link, queue: &QdiscSpec, rows: &[&PacketRow]) -> Result<(), String> {
+    if queue.discipline != Discipline::Fifo || is_wireless(link) {
         return Ok(());
     }
     let mut last = Time::ZERO;
@@ -66,12 +69,12 @@ fn line_rate(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
 }
 
 /// The backlog never exceeds the limit of a queue.
-fn backlog(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
+pub(super) fn backlog(link: &Link, limit: Limit, rows: &[&PacketRow]) -> Result<(), String> {
     if is_wireless(link) {
         return Ok(()); // each station may have a queue of this limit
     }
     let mut changes: BTreeMap<Time, i64> = BTreeMap::new();
-    let (most, of): (u64, fn(&PacketRow) -> i64) = match link.limit {
+    let (most, of): (u64, fn(&PacketRow) -> i64) = match limit {
         Limit::Packets(packets) => (packets, |_| 1),
         Limit::Bytes(bytes) => (bytes, |row| i64::from(row.bytes)),
     };
@@ -85,7 +88,31 @@ fn backlog(link: &Link, rows: &[&PacketRow]) -> Result<(), String> {
     for (at, change) in changes {
         waiting += change;
         if waiting < 0 || waiting.unsigned_abs() > most {
-            return Err(format!("{}: {waiting} of {} wait at {at:?}", link.name, link.limit));
+            return Err(format!("{}: {waiting} of {limit} wait at {at:?}", link.name));
+        }
+    }
+    Ok(())
+}
+
+/// The sampled backlog is that of the packets that have arrived and not left. A sample includes
+/// the events of its time, unless others of that time follow.
+fn counted_backlog(run: &Run, queue: usize, rows: &[&PacketRow]) -> Result<(), String> {
+    let mut arrivals: Vec<Time> = rows.iter().map(|row| row.arrived).collect();
+    let mut leaves: Vec<Time> = rows.iter().filter_map(|row| row.left).collect();
+    arrivals.sort_unstable();
+    leaves.sort_unstable();
+    let place = run.vars[queue].iter().position(|var| var.name == "backlog_packets");
+    let samples = run
+        .states
+        .iter()
+        .filter(|row| usize::from(row.queue) == queue && Some(usize::from(row.var)) == place);
+    for row in samples {
+        let before = |times: &[Time]| times.partition_point(|&at| at < row.t) as f64;
+        let until = |times: &[Time]| times.partition_point(|&at| at <= row.t) as f64;
+        let least = before(&arrivals) - until(&leaves);
+        let most = until(&arrivals) - before(&leaves);
+        if row.value < least || row.value > most {
+            return Err(format!("from {least} to {most} packets wait: {row:?}"));
         }
     }
     Ok(())

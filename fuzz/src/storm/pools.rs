@@ -190,6 +190,12 @@ const TABLES: &[&str] = &[
     r#"{ kind = "schedule", steps = [["0s", "1mbit"], ["1ns", "1bit"], ["2ns", "1gbit"]] }"#,
     r#"{ kind = "bucket", rate = "5mbit", burst = "3kB", line = "1gbit", overdraft = true }"#,
     r#"{ kind = "wireless", wlan = "home" }"#,
+    r#"{ kind = "htb", classes = [{ name = "a", rate = "1mbit" }] }"#,
+    r#"{ kind = "htb", default = "b", cells = "atm", classes = [{ name = "a", rate = "1mbit" },
+         { name = "b", parent = "a", rate = "1kbit", ceil = "9mbit", burst = "1B",
+           queue = "pie" }] }"#,
+    r#"{ kind = "prio", default = "a", classes = [{ name = "a" }, { name = "b", dscp = [0] }] }"#,
+    r#"{ kind = "prio", default = "nonsense", classes = [] }"#,
     r#"{ kind = "uniform", max = "5ms", reorder = true }"#,
     r#"{ kind = "lognormal", mean = "5ms", deviation = "1s" }"#,
     r#"{ kind = "bernoulli", rate = 0.5 }"#,
@@ -247,7 +253,9 @@ pub(crate) fn value(key: &str, choice: &mut Choice) -> Value {
         "duration" | "warmup" | "sample" | "bins" | "rtt" | "stop" | "think" => text(SPANS, choice),
         "delay" if choice.chance(0.7) => text(SPANS, choice),
         "rate" | "access_rate" if choice.chance(0.7) => text(RATES, choice),
-        "framing" | "packet" | "header" | "receive_window" => text(SIZES, choice),
+        "framing" | "packet" | "header" | "receive_window" | "mpu" | "burst" | "overhead" => {
+            text(SIZES, choice)
+        }
         "buffer" => text(BUFFERS, choice),
         "queue" => aqm_value(choice),
         "start" => text(STARTS, choice),
@@ -259,7 +267,7 @@ pub(crate) fn value(key: &str, choice: &mut Choice) -> Value {
         | "ecn_fallback" | "autotuning" | "voice" => Value::from(choice.chance(0.5)),
         "record" => Value::from(toml::Table::new()),
         "delay" | "rate" | "app" | "device" | "jitter" | "loss" | "access" | "path" | "reverse"
-        | "sizes" => table(choice),
+        | "sizes" | "scheduler" => table(choice),
         _ => match choice.below(4) {
             0 => Value::from(PARTS[choice.below(PARTS.len())]),
             1 => table(choice),

@@ -1,8 +1,10 @@
 //! Legal scenarios drawn at random: every key of a scenario can come up.
 
 mod apps;
+mod classes;
 mod flows;
 mod links;
+mod packing;
 
 use std::fmt::Write;
 
@@ -15,11 +17,12 @@ pub fn text(seed: u64, number: u64) -> String {
     let mut choice = Choice::of("worlds", seed, number);
     let choice = &mut choice;
     let mut text = head(number, choice);
+    let has_signals = text.contains("signals = true");
     let is_wireless = choice.chance(0.1);
     let links = if is_wireless {
         links::wireless(&mut text, choice)
     } else {
-        links::wired(&mut text, choice)
+        links::wired(&mut text, has_signals, choice)
     };
     flows::groups(&mut text, &links, choice);
     if choice.chance(0.2) {

@@ -58,8 +58,8 @@ impl Scheduler {
         })
     }
 
-    /// The class of a DSCP.
-    fn class_of(&self, dscp: usize) -> Option<u8> {
+    /// The class of a DSCP, by index.
+    pub fn class_of(&self, dscp: usize) -> Option<u8> {
         let has = |class: &Class| class.dscp.iter().any(|&own| usize::from(own) == dscp);
         self.classes.iter().position(has).or(self.default).map(|class| class as u8)
     }

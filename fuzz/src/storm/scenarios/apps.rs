@@ -14,8 +14,12 @@ pub(super) fn app(choice: &mut Choice) -> String {
         }
         3 | 4 => web(millis, choice),
         5 => {
-            let more = ["", r#", buffer = "4s""#, r#", buffer = "4s", adaptation = "buffer""#]
-                [choice.below(3)];
+            let more = choice.of_these(&[
+                "",
+                r#", buffer = "4s""#,
+                r#", buffer = "4s", adaptation = "buffer""#,
+                r#", adaptation = "throughput""#,
+            ]);
             format!(r#"{{ kind = "chunks", every = "500ms", rates = ["100kbit", "3mbit"]{more} }}"#)
         }
         6 => {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::classes;
+use super::packing::packing;
 use crate::storm::choice::Choice;
 use crate::storm::pools;
 
@@ -17,11 +19,14 @@ pub(super) struct Links {
     pub(super) reorders: bool,
 }
 
-/// One to three links forward and one back.
-pub(super) fn wired(text: &mut String, choice: &mut Choice) -> Links {
+/// One to three links forward and one back. Signals are recorded only of links without classes.
+pub(super) fn wired(text: &mut String, has_signals: bool, choice: &mut Choice) -> Links {
     let forward: Vec<String> = (0..1 + choice.below(3)).map(|n| format!("l{n}")).collect();
     for name in &forward {
-        link(text, name, (200_000.0, 20_000_000.0), choice);
+        let bps = link(text, name, (200_000.0, 20_000_000.0), choice);
+        if !has_signals && choice.chance(0.25) {
+            let _ = writeln!(text, "scheduler = {}", classes::scheduler(bps, choice));
+        }
     }
     with_link_back(text, forward, 20_000_000.0, choice)
 }
@@ -43,7 +48,8 @@ fn with_link_back(
     Links { forward, back: vec!["back".to_owned()], needs_back: false, reorders }
 }
 
-fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut Choice) {
+/// Writes a link; returns its rate.
+fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut Choice) -> u64 {
     let bps = choice.whole(least as u64, most as u64);
     let rate = rate(bps, choice);
     let is_vdsl = choice.chance(0.05);
@@ -59,6 +65,9 @@ fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut C
     if choice.chance(0.2) && !is_vdsl {
         let _ = writeln!(text, "framing = \"{}B\"", choice.whole(1, 50));
     }
+    if choice.chance(0.1) && !is_vdsl {
+        let _ = writeln!(text, "{}", packing(choice).join("\n"));
+    }
     if choice.chance(0.15) && !rate.contains("trace") {
         let limit = match choice.chance(0.5) {
             true => format!("packets = {}", choice.whole(1, 50)),
@@ -68,6 +77,7 @@ fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut C
         let _ = writeln!(text, "device = {{ {limit}, overhead = \"{overhead}B\" }}");
     }
     impairments(text, choice);
+    bps
 }
 
 fn rate(bps: u64, choice: &mut Choice) -> String {
@@ -81,11 +91,19 @@ fn rate(bps: u64, choice: &mut Choice) -> String {
             format!(r#"{{ kind = "schedule", in_service = "{rule}", steps = [{steps}] }}"#)
         }
         1 => {
-            let (burst, line) = (choice.whole(2_000, 100_000), 10 * bps);
+            // A packet fits, also in cells of cells.
+            let (burst, line) = (choice.whole(2_500, 100_000), 10 * bps);
             let overdraft = choice.chance(0.5);
+            let sizes = match choice.chance(0.4) {
+                true => {
+                    let overhead = choice.below(40);
+                    format!(", overhead = \"{overhead}B\", {}", packing(choice).join(", "))
+                }
+                false => String::new(),
+            };
             format!(
                 "{{ kind = \"bucket\", rate = \"{bps}bit\", burst = \"{burst}B\", \
-                 line = \"{line}bit\", overdraft = {overdraft} }}"
+                 line = \"{line}bit\", overdraft = {overdraft}{sizes} }}"
             )
         }
         2 => {

@@ -1,0 +1,204 @@
+//! Invariants of the rows of packets at a link with a scheduler, for each class.
+
+use sojourn_aqm::qdiscs::classes::HtbNode;
+use sojourn_aqm::{Framing, Limit, Time};
+use sojourn_record::Run;
+use sojourn_record::rows::PacketRow;
+use sojourn_scenario::resolved::{Link, Resolved, Scheduler, SchedulerKind};
+
+use super::packet_rules::{backlog, order, sent};
+
+/// Packets that wait for no class of `htb` (Linux 6.1 sch_htb.c, htb_init: txqueuelen of Ethernet).
+const DIRECT: Limit = Limit::Packets(1000);
+/// A class counts its tokens in nanoseconds: a packet's time is truncated, and a bucket's depth is
+/// a multiple of 64 ns.
+const DEPTH_ROUNDING_NS: f64 = 64.0;
+
+/// Checks the rows of packets, if all are recorded and their classes are known: a CAKE that washes
+/// clears code points.
+///
+/// # Errors
+/// The problem, in a sentence.
+pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
+    if !plan.record.packets || plan.links.iter().any(washes) {
+        return Ok(());
+    }
+    let groups = plan.flows.iter().flat_map(|g| std::iter::repeat_n(g, g.count as usize));
+    let dscps: Vec<u8> = groups.map(|group| group.dscp).collect();
+    for (queue, link) in plan.links.iter().enumerate() {
+        let Some(scheduler) = &link.scheduler else { continue };
+        let class_of = |row: &PacketRow| {
+            scheduler.class_of(usize::from(dscps[row.flow as usize])).map(usize::from)
+        };
+        let rows = run.packets.iter().filter(|row| usize::from(row.queue) == queue);
+        let rows: Vec<Classed> = rows.map(|row| (class_of(row), row)).collect();
+        for class in std::iter::once(None).chain(scheduler.leaves().map(Some)) {
+            of_class(link, scheduler, class, &of(&rows, class)).map_err(|error| {
+                let name = class.map_or("no class", |class| &scheduler.classes[class].name);
+                format!("{name}: {error}")
+            })?;
+        }
+        if scheduler.kind == SchedulerKind::Prio {
+            priority(link, scheduler, &rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// A packet and its class.
+type Classed<'a> = (Option<usize>, &'a PacketRow);
+
+/// The rows of a class.
+fn of<'a>(rows: &[Classed<'a>], class: Option<usize>) -> Vec<&'a PacketRow> {
+    rows.iter().filter(|(own, _)| *own == class).map(|&(_, row)| row).collect()
+}
+
+fn of_class(
+    link: &Link,
+    scheduler: &Scheduler,
+    class: Option<usize>,
+    rows: &[&PacketRow],
+) -> Result<(), String> {
+    let Some(class) = class else { return backlog(link, DIRECT, rows) };
+    let (queue, limit) = link.queue_of(&scheduler.classes[class]);
+    order(link, queue, rows)?;
+    backlog(link, limit, rows)?;
+    match &scheduler.kind {
+        SchedulerKind::Htb { classes, framing } => ceiling(&classes[class], framing, rows),
+        SchedulerKind::Prio => Ok(()),
+    }
+}
+
+fn washes(link: &Link) -> bool {
+    let classes = link.scheduler.iter().flat_map(|it| &it.classes);
+    let own = classes.filter_map(|class| class.queue.as_ref()).map(|(spec, _)| spec);
+    let mut specs = std::iter::once(&link.queue).chain(own);
+    specs.any(|spec| spec.settings.iter().any(|(name, _)| name == "wash"))
+}
+
+/// A leaf of `htb` sends only while the bucket of its ceiling is not in debt.
+fn ceiling(node: &HtbNode, framing: &Framing, rows: &[&PacketRow]) -> Result<(), String> {
+    let ns_of = |bytes: u64| bytes as f64 * 1e9 / ((node.ceil.as_bps() / 8).max(1) as f64);
+    let depth = ns_of(node.cburst_bytes) + DEPTH_ROUNDING_NS;
+    let (mut tokens, mut counted, mut rounding) = (depth, Time::ZERO, 1.0);
+    for (left, row) in sent(rows) {
+        tokens = (tokens + left.since(counted).as_nanos() as f64).min(depth);
+        if tokens < -rounding {
+            return Err(format!("above its ceiling by {} ns: {row:?}", -tokens));
+        }
+        let cost = ns_of(framing.bytes(row.bytes));
+        tokens -= cost;
+        // The multiplier of the kernel's arithmetic has 31 significant bits.
+        rounding += 1.0 + cost * 1e-9;
+        counted = left;
+    }
+    Ok(())
+}
+
+/// No band sends while a more urgent one has a packet, unless that one holds it back.
+fn priority(link: &Link, scheduler: &Scheduler, rows: &[Classed]) -> Result<(), String> {
+    let mut urgent: Vec<(Time, Option<Time>)> = Vec::new();
+    for (band, class) in scheduler.classes.iter().enumerate() {
+        let own = of(rows, Some(band));
+        for (left, row) in sent(&own) {
+            let waits = |&(arrived, until): &(Time, Option<Time>)| {
+                arrived < left && until.is_none_or(|until| until > left)
+            };
+            if urgent.iter().any(waits) {
+                return Err(format!("{} sends before a more urgent band: {row:?}", class.name));
+            }
+        }
+        if link.queue_of(class).0.law != "cake" {
+            urgent.extend(own.iter().map(|row| (row.arrived, row.left)));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storm::{judge, load, run};
+
+    const TWO_CLASSES: &str = r#"
+name = "two"
+duration = "2s"
+[record]
+packets = true
+sample = "50ms"
+[links.b]
+rate = "10mbit"
+queue = "taildrop:limit=30p"
+scheduler = SCHEDULER
+[[flows]]
+path = ["b"]
+rtt = "20ms"
+dscp = "ef"
+app = { kind = "cbr", rate = "4mbit", packet = "500B" }
+[[flows]]
+path = ["b"]
+rtt = "20ms"
+app = { kind = "cbr", rate = "9mbit", packet = "700B" }
+"#;
+    const PRIO: &str = r#"{ kind = "prio", default = "rest", classes = [
+        { name = "urgent", dscp = ["ef"] }, { name = "rest" }] }"#;
+    const HTB: &str = r#"{ kind = "htb", default = "rest", classes = [
+        { name = "urgent", rate = "1mbit", ceil = "3mbit", dscp = ["ef"], parent = "all" },
+        { name = "rest", rate = "2mbit", ceil = "5mbit", parent = "all" },
+        { name = "all", rate = "10mbit" }] }"#;
+
+    /// A run, and its plan with a change that the run did not know of.
+    fn judged(scheduler: &str, change: fn(&mut Resolved, &mut Run)) -> Result<(), String> {
+        let text = TWO_CLASSES.replace("SCHEDULER", &scheduler.replace('\n', ""));
+        let scenario = load(&text).expect("it is legal");
+        let mut made = run(scenario.resolved(), u32::MAX).expect("it runs");
+        let mut plan = scenario.resolved().clone();
+        change(&mut plan, &mut made);
+        judge::judge(&plan, &made, false)
+    }
+
+    fn scheduler_of(plan: &mut Resolved) -> &mut Scheduler {
+        plan.links[0].scheduler.as_mut().expect("it has one")
+    }
+
+    #[test]
+    fn runs_of_both_schedulers_are_as_they_should_be() {
+        assert_eq!(judged(PRIO, |_, _| {}), Ok(()));
+        assert_eq!(judged(HTB, |_, _| {}), Ok(()));
+    }
+
+    #[track_caller]
+    fn assert_bad(scheduler: &str, change: fn(&mut Resolved, &mut Run), expected: &str) {
+        let why = judged(scheduler, change).expect_err("the change is against a rule");
+        assert!(why.contains(expected), "{why}");
+    }
+
+    #[test]
+    fn a_band_that_sends_before_a_more_urgent_one_is_found() {
+        let swapped = |plan: &mut Resolved, _: &mut Run| {
+            scheduler_of(plan).classes.reverse();
+            scheduler_of(plan).default = Some(0);
+        };
+        assert_bad(PRIO, swapped, "urgent sends before a more urgent band");
+    }
+
+    #[test]
+    fn a_class_above_its_ceiling_or_its_limit_is_found() {
+        let lower = |plan: &mut Resolved, _: &mut Run| {
+            let SchedulerKind::Htb { classes, .. } = &mut scheduler_of(plan).kind else { panic!() };
+            classes[1].ceil = sojourn_aqm::Rate::from_bps(4_900_000);
+        };
+        assert_bad(HTB, lower, "rest: above its ceiling");
+        let shorter = |plan: &mut Resolved, _: &mut Run| plan.links[0].limit = Limit::Packets(29);
+        assert_bad(HTB, shorter, "30 of 29p wait");
+    }
+
+    #[test]
+    fn a_sample_that_miscounts_the_backlog_is_found() {
+        let more = |_: &mut Resolved, run: &mut Run| {
+            run.states.iter_mut().filter(|row| row.var == 0).for_each(|row| row.value += 3.0);
+        };
+        assert_bad(HTB, more, "packets wait");
+        assert_bad(PRIO, more, "packets wait");
+    }
+}
