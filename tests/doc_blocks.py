@@ -247,7 +247,7 @@ def _completed(part: Mapping[str, Any]) -> dict[str, Any]:
     base = tomllib.loads(shipped()["traffic-mix"].read_text())
     flows = part.get("flows", [])
     own_links = any("rate" in link for link in part.get("links", {}).values())
-    if not own_links:
+    if not own_links and "topology" not in part:
         links = {**base["links"]}
         for name, link in part.get("links", {}).items():
             rest = {**base["links"]["bottleneck"]}
@@ -255,7 +255,7 @@ def _completed(part: Mapping[str, Any]) -> dict[str, Any]:
                 del rest["buffer"]  # which sets the limit too
             links[name] = {**rest, **link}
         part = {**part, "links": links}
-    if any("path" in flow for flow in flows):
+    if any("path" in flow or "route" in flow for flow in flows):
         part = {**part, "flows": [{"name": f"flow{i}", **flow} for i, flow in enumerate(flows)]}
     elif not own_links or not flows:
         first = [{**base["flows"][0], **flow} for flow in flows] or base["flows"]

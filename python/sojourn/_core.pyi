@@ -290,6 +290,9 @@ class Scenario:
     @property
     def app_sources(self) -> list[str]:
         """The code of its Python applications, as manifests name it."""
+    @property
+    def has_topology(self) -> bool:
+        """Whether a topology has generated links of it."""
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario under another seed."""
     def effective_json(self) -> str:

@@ -43,6 +43,7 @@ __all__ = [
     "ExpectationVariant",
     "ExponentialJitter",
     "ExponentialSizes",
+    "FatTree",
     "Files",
     "FlowGroup",
     "FqCobalt",
@@ -66,6 +67,7 @@ __all__ = [
     "Ns3Tcp",
     "OnOff",
     "ParetoSizes",
+    "ParkingLot",
     "Pi",
     "Pi2",
     "Pie",
@@ -82,8 +84,10 @@ __all__ = [
     "Sfq",
     "SfqRed",
     "Sizes",
+    "Star",
     "Step",
     "Taildrop",
+    "Topology",
     "Trace",
     "Transfers",
     "UniformJitter",
@@ -2096,6 +2100,77 @@ class Link(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParkingLot(_Part):
+    """Links one behind the other.
+
+    They are named ``hop-1``, ``hop-2`` and so on, from node 1 to the last node, which has the
+    number ``hops`` + 1.
+
+    Attributes:
+        hops: Number of links.
+        two_way: Whether there are links in the other direction too, ``back-1`` parallel to
+            ``hop-1`` and so on, over which ACKs return. Without them, ACKs return over a wire
+            without a queue. Default: ``False``.
+        link: Each of the links, with the keys of a link.
+        links: By name of a link, the keys in which it differs from the others.
+    """
+
+    _kind: ClassVar[str | None] = "parking-lot"
+
+    hops: int
+    two_way: bool | None = None
+    link: Link
+    links: Mapping[str, Link] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Star(_Part):
+    """Hosts around one switch.
+
+    Host 1 sends over link ``up-1`` and receives over ``down-1``.
+
+    Attributes:
+        hosts: Number of hosts.
+        link: Each of the links, with the keys of a link.
+        links: By name of a link, the keys in which it differs from the others.
+    """
+
+    _kind: ClassVar[str | None] = "star"
+
+    hosts: int
+    link: Link
+    links: Mapping[str, Link] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FatTree(_Part):
+    """A data centre's tree of three layers (Al-Fares, Loukissas and Vahdat 2008): as many pods as a
+    switch has ports, each with half as many edge switches and half as many aggregation switches;
+    each edge switch has half as many hosts.
+
+    Hosts are numbered from 1, pod by pod, edge by edge. Links are ``host-up-HOST``,
+    ``edge-up-POD-EDGE-AGGREGATION``, ``core-up-POD-AGGREGATION-CORE``, and the same with ``down``.
+    Each flow takes one of the shortest paths, by a hash of its group's name, its hosts and its
+    number; its ACKs take the same path back.
+
+    Attributes:
+        ports: Number of ports of each switch, an even number; 4 ports give 16 hosts.
+        link: Each of the links, with the keys of a link.
+        links: By name of a link, the keys in which it differs from the others.
+    """
+
+    _kind: ClassVar[str | None] = "fat-tree"
+
+    ports: int
+    link: Link
+    links: Mapping[str, Link] | None = None
+
+
+# A shape from which links and the paths of flows with a `route` follow, a table of kind `parking-lot`, `star` or `fat-tree`. Links of other names may be added in `links`.
+Topology: TypeAlias = ParkingLot | Star | FatTree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wlan(_Part):
     """One cell of 802.11g: a medium that an access point and its stations share.
 
@@ -2491,7 +2566,13 @@ class FlowGroup(_Part):
             name is taken.
         class_: The traffic class under which summaries pool the group. The default is the name.
         count: Number of flows. Default: ``1``.
-        path: Names of the links from sender to receiver.
+        path: Names of the links from sender to receiver. Needed unless ``route`` is given.
+        route: With a ``topology``, in place of ``path`` and ``reverse``: ``1 to last`` (numbers of
+            hosts, or of nodes of a parking lot), ``all to 1``, or ``each``. ``each`` is over every
+            link of a parking lot, from every host of a star to the next one, and of a fat tree to
+            the host half of the tree away. A route of several pairs or paths makes a group of
+            ``count`` flows for each pair, named like ``cross-1-2`` and pooled in the class
+            ``cross``.
         reverse: Names of the links from receiver to sender. Without them, ACKs return over a wire
             without a queue.
         rtt: Base round-trip time, written like ``100ms``: the sum of all propagation delays. The
@@ -2562,7 +2643,8 @@ class FlowGroup(_Part):
     name: str | None = None
     class_: str | None = None
     count: int | None = None
-    path: Sequence[str]
+    path: Sequence[str] | None = None
+    route: str | None = None
     reverse: Sequence[str] | None = None
     rtt: str | None = None
     access: Access | None = None
@@ -2723,7 +2805,9 @@ class Scenario(_Document):
         duration: Simulated time, such as ``60s``.
         warmup: Time at the start that summaries leave out. Default: ``"0s"``.
         record: What is recorded besides the summary.
-        links: The links, by name: words of letters, digits, ``_`` and ``-``.
+        topology: A shape of network that generates links, and the paths of flows with a ``route``.
+        links: The links, by name: words of letters, digits, ``_`` and ``-``. At least one, unless a
+            ``topology`` generates them.
         wlans: The wireless LANs, by name. Links act as their transmitters.
         flows: The groups of flows.
         engine: Settings of individual engines.
@@ -2735,7 +2819,8 @@ class Scenario(_Document):
     duration: str
     warmup: str | None = None
     record: Record | None = None
-    links: Mapping[str, Link]
+    topology: Topology | None = None
+    links: Mapping[str, Link] | None = None
     wlans: Mapping[str, Wlan] | None = None
     flows: Sequence[FlowGroup]
     engine: Engines | None = None

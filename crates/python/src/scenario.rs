@@ -171,6 +171,12 @@ impl Scenario {
         self.apps.iter().map(|(_, _, source)| source.clone()).collect()
     }
 
+    /// Whether a topology has generated links of it.
+    #[getter]
+    fn has_topology(&self) -> bool {
+        self.loaded.scenario.document().topology.is_some()
+    }
+
     /// The same scenario under another seed.
     fn with_seed(&self, seed: u64) -> Scenario {
         self.varied(self.loaded.scenario.with_seed(seed))

@@ -36,6 +36,7 @@ pub mod resolved;
 mod scenario;
 mod schema;
 pub mod templates;
+mod topology;
 mod wlan_errors;
 pub mod wlan_timing;
 

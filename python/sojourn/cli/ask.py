@@ -9,11 +9,13 @@ import click
 
 from sojourn import _core
 from sojourn.cli import console, once, options
+from sojourn.describing.formatting import counted
 from sojourn.describing.library import describe, load, parse_set, shipped
 from sojourn.describing.queues import queue_line
 from sojourn.reading import shown
 
 _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
+_MOST_SHOWN = 20
 _WHAT = (*_DECLARED, "scenarios", "plots")
 
 
@@ -93,10 +95,26 @@ def validate(file: str, sets: tuple[str, ...], as_json: bool) -> int:
         console.show_json(resolved | {"effective": effective})
     else:
         links = resolved["links"]
-        queues = ", ".join(queue_line(it, scenario.queue(it["name"])) for it in links)
+        shown_links = links[:_MOST_SHOWN]
+        queues = ", ".join(queue_line(it, scenario.queue(it["name"])) for it in shown_links)
+        if len(links) > _MOST_SHOWN:
+            queues += f" and {len(links) - _MOST_SHOWN:,} more"
         print(f"{shown(file)}: valid; {scenario.name}, {scenario.duration_s:g} s, {queues}")
+        if scenario.has_topology:
+            _print_generated(resolved)
         _print_effective(effective)
     return 0
+
+
+def _print_generated(resolved: dict[str, Any]) -> None:
+    """What a topology stands for: the number of links, and the path of every group of flows."""
+    links, flows = resolved["links"], resolved["flows"]
+    print(f"topology: {counted(len(links), 'link')}, {counted(len(flows), 'group')} of flows")
+    for group in flows[:_MOST_SHOWN]:
+        back = f"; back {' '.join(group['reverse'])}" if group.get("reverse") else ""
+        print(f"  {group['name']} ({group['count']}): {' '.join(group['path'])}{back}")
+    if len(flows) > _MOST_SHOWN:
+        print(f"  and {len(flows) - _MOST_SHOWN:,} more; --json shows all")
 
 
 def _print_effective(effective: list[dict[str, Any]]) -> None:

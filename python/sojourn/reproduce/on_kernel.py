@@ -62,7 +62,7 @@ def _item(item: Item, testbed: Testbed) -> Item:
 
 
 def _scenario(scenario: Scenario) -> Scenario:
-    links = {name: _link(link) for name, link in scenario.links.items()}
+    links = {name: _link(link) for name, link in (scenario.links or {}).items()}
     flows = [_flows(group) for group in scenario.flows]
     made = replace(scenario, links=links, flows=flows)
     if any(needs_module(str(link.queue)) for link in links.values()):

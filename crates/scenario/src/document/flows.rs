@@ -55,9 +55,16 @@ pub struct FlowGroup {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Names of the links from sender to receiver.
-    #[schemars(length(min = 1))]
+    /// Names of the links from sender to receiver. Needed unless `route` is given.
+    #[schemars(with = "Option<Vec<String>>", extend("minItems" = 1))]
     pub path: Vec<String>,
+    /// With a `topology`, in place of `path` and `reverse`: `1 to last` (numbers of hosts, or of
+    /// nodes of a parking lot), `all to 1`, or `each`. `each` is over every link of a parking lot,
+    /// from every host of a star to the next one, and of a fat tree to the host half of the
+    /// tree away. A route of several pairs or paths makes a group of `count` flows for each pair,
+    /// named like `cross-1-2` and pooled in the class `cross`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<String>,
     /// Names of the links from receiver to sender. Without them, ACKs return over a wire without a
     /// queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -15,6 +15,7 @@ pub mod quantities;
 pub mod scheduler;
 pub mod sizes;
 mod tagged;
+pub mod topology;
 pub mod wire;
 pub mod wlan;
 
@@ -30,6 +31,7 @@ use self::expect::Expectation;
 use self::flows::FlowGroup;
 use self::links::Link;
 use self::quantities::SpanText;
+use self::topology::Topology;
 use self::wlan::Wlan;
 
 /// A scenario: its links, the flows over them, and how long they run.
@@ -50,9 +52,14 @@ pub struct Document {
     /// What is recorded besides the summary.
     #[serde(default)]
     pub record: Record,
-    /// The links, by name: words of letters, digits, `_` and `-`.
+    /// A shape of network that generates links, and the paths of flows with a `route`.
+    // Left out when written: `links` and `flows` hold what it has generated.
+    #[serde(default, skip_serializing_if = "always")]
+    pub topology: Option<Topology>,
+    /// The links, by name: words of letters, digits, `_` and `-`. At least one, unless a `topology`
+    /// generates them.
     #[serde(deserialize_with = "links::complete")]
-    #[schemars(extend("minProperties" = 1))]
+    #[schemars(with = "Option<BTreeMap<String, Link>>", extend("minProperties" = 1))]
     pub links: BTreeMap<String, Link>,
     /// The wireless LANs, by name. Links act as their transmitters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -150,6 +157,10 @@ impl JsonSchema for Sample {
 
 fn one() -> u64 {
     1
+}
+
+fn always<T>(_: &T) -> bool {
+    true
 }
 
 fn no_time() -> SpanText {

@@ -1,15 +1,18 @@
 //! Locates keys in a scenario's text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lines::Lines;
 
-/// The text in which errors look up the lines of keys, and the keys that overrides have set.
+/// The text in which errors look up the lines of keys, the keys that overrides have set, and what
+/// a topology has generated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locations<'a> {
     origin: &'a str,
     text: &'a str,
     overridden: BTreeSet<String>,
+    /// The tables that generated ones were made of, by their paths.
+    generated: BTreeMap<String, String>,
 }
 
 impl<'a> Locations<'a> {
@@ -28,9 +31,27 @@ impl<'a> Locations<'a> {
         self.overridden.insert(path);
     }
 
+    /// Records the tables that generated ones were made of.
+    pub(super) fn set_generated(&mut self, generated: BTreeMap<String, String>) {
+        self.generated = generated;
+    }
+
     /// Adds file and line to a dotted path: `demo.toml:12: links.bottleneck.rate`. A path that was
-    /// not written gets the line of the nearest enclosing table or list.
+    /// not written gets the line of the nearest enclosing table or list, and one of a generated
+    /// table the place of what it was made of.
     pub(crate) fn locate(&self, path: &str) -> String {
+        for part in ancestors(path) {
+            if self.overridden.contains(part) {
+                break;
+            }
+            if let Some(written) = self.generated.get(part) {
+                return self.locate_written(&format!("{written}{}", &path[part.len()..]));
+            }
+        }
+        self.locate_written(path)
+    }
+
+    fn locate_written(&self, path: &str) -> String {
         let lines = Lines::of(self.text);
         for part in ancestors(path) {
             if self.overridden.contains(part) {

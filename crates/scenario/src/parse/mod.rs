@@ -10,8 +10,10 @@ mod serde_errors;
 use serde_json::Value;
 
 use crate::document::Document;
+use crate::document::topology::Topology;
 use crate::error::ScenarioError;
 use crate::templates;
+use crate::topology;
 
 pub use self::lines::line_of;
 pub(crate) use self::locations::Locations;
@@ -61,13 +63,62 @@ pub(crate) fn over(
     sets: &[(String, String)],
     locations: &mut Locations<'_>,
 ) -> Result<Document, ScenarioError> {
-    for (key, value) in sets {
-        let path = overrides::apply(&mut root, key, value)?;
-        templates::replace_keys(&mut root, &path);
-        locations.set_overridden(path);
+    let is_in =
+        |key: &str, table: &str| key.split(['.', '[']).next().is_some_and(|k| k.trim() == table);
+    let has_topology =
+        root.get("topology").is_some() || sets.iter().any(|(key, _)| is_in(key, "topology"));
+    // Keys of links may be of links that the topology generates.
+    let is_late = |key: &str| has_topology && key.contains('.') && is_in(key, "links");
+    for (key, value) in sets.iter().filter(|(key, _)| !is_late(key)) {
+        set(&mut root, key, value, locations)?;
+    }
+    match has_topology {
+        true => expand(&mut root, locations)?,
+        false => refuse_routes(&root, locations)?,
+    }
+    for (key, value) in sets.iter().filter(|(key, _)| is_late(key)) {
+        set(&mut root, key, value, locations)?;
     }
     put_kinds_first(&mut root);
     serde_errors::deserialize(root, locations)
+}
+
+/// Applies one override.
+fn set(
+    root: &mut Value,
+    key: &str,
+    value: &str,
+    locations: &mut Locations<'_>,
+) -> Result<(), ScenarioError> {
+    let path = overrides::apply(root, key, value)?;
+    templates::replace_keys(root, &path);
+    locations.set_overridden(path);
+    Ok(())
+}
+
+/// Generates what the topology of a scenario stands for.
+fn expand(root: &mut Value, locations: &mut Locations<'_>) -> Result<(), ScenarioError> {
+    #[derive(serde::Deserialize)]
+    struct OnlyTopology {
+        topology: Topology,
+    }
+    let mut written = serde_json::json!({ "topology": root["topology"] });
+    put_kinds_first(&mut written);
+    let OnlyTopology { topology } = serde_errors::deserialize(written, locations)?;
+    let origins = topology::expand(root, &topology)
+        .map_err(|(place, message)| ScenarioError::new(locations.locate(&place), message))?;
+    locations.set_generated(origins);
+    Ok(())
+}
+
+/// Refuses routes in a scenario that has no topology.
+fn refuse_routes(root: &Value, locations: &Locations<'_>) -> Result<(), ScenarioError> {
+    let flows = root["flows"].as_array().map_or(&[][..], Vec::as_slice);
+    let Some(index) = flows.iter().position(|group| group.get("route").is_some()) else {
+        return Ok(());
+    };
+    let message = "needs a [topology]; without one, name the links in `path`";
+    Err(ScenarioError::new(locations.locate(&format!("flows[{index}].route")), message))
 }
 
 /// Moves the `kind` of every table to the front, where the visitors of tagged enums look for it.

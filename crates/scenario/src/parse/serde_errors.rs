@@ -79,6 +79,11 @@ fn example(path: &str, key: &str) -> &'static str {
         "duration" => "duration = \"60s\"",
         "links" => "[links.bottleneck] with rate = \"10mbit\"",
         "flows" => "[[flows]] with path, rtt and app",
+        "kind" if path.ends_with("topology") => "kind = \"star\"",
+        "hops" => "hops = 3",
+        "hosts" => "hosts = 16",
+        "ports" => "ports = 4",
+        "link" => "link = { rate = \"10mbit\" }",
         "kind" if path.ends_with("jitter") => "kind = \"uniform\"",
         "kind" if path.ends_with("loss") => "kind = \"bernoulli\"",
         "wlan" => "wlan = \"office\", with [wlans.office]",
@@ -176,6 +181,7 @@ mod tests {
         let flows: Vec<Value> = files.into_iter().chain(apps).map(flow).collect();
         json!({
             "name": "x", "duration": "1s", "flows": flows,
+            "topology": { "kind": "star", "hosts": 2, "link": {} },
             "links": {
                 "a": {
                     "rate": { "kind": "schedule", "steps": [["0s", "1mbit"]] },
@@ -204,7 +210,7 @@ mod tests {
         pointers(&full, "", &mut required);
         let is_required = |pointer: &&String| {
             let key = pointer.rsplit('/').next().unwrap();
-            let optional = matches!(key, "jitter" | "loss" | "a" | "b" | "c" | "d")
+            let optional = matches!(key, "topology" | "jitter" | "loss" | "a" | "b" | "c" | "d")
                 || (key == "min" && full.pointer(&pointer.replace("/min", "/mean")).is_some());
             !optional && key.parse::<usize>().is_err()
         };

@@ -49,7 +49,7 @@ def with_floyd_weight(case: Scenario) -> Scenario:
         name: replace(
             link, queue=str(link.queue).replace(f"w_q={TC_WEIGHT}", f"w_q={FLOYD_WEIGHT}")
         )
-        for name, link in case.links.items()
+        for name, link in (case.links or {}).items()
     }
     return replace(case, links=links)
 

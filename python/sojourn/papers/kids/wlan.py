@@ -163,9 +163,10 @@ def _topology(_values: Values) -> list[Table]:
 
 def _with_floyd_weight(case: Scenario) -> Scenario:
     """1 - exp(-1/C) at 2250 packets per second is 0.00044; Linux's nearest value is 2^-11."""
-    link = case.links["access-point"]
+    links = case.links or {}
+    link = links["access-point"]
     queue = str(link.queue).replace(f"w_q={TC_WEIGHT}", "w_q=0.00048828125")
-    return replace(case, links={**case.links, "access-point": replace(link, queue=queue)})
+    return replace(case, links={**links, "access-point": replace(link, queue=queue)})
 
 
 WEIGHTS = (

@@ -51,7 +51,7 @@ def _queue(aqm: str, deterministic_ms: int) -> str:
 
 def with_pie_2013(case: Scenario) -> Scenario:
     """The scenario with the PIE of Pan et al. 2013."""
-    link = case.links["bottleneck"]
+    link = (case.links or {})["bottleneck"]
     text = str(link.queue).replace(f"@{PIE_NS2}:", f"@{PIE_2013}:")
     return replace(case, links={"bottleneck": replace(link, queue=text)})
 

@@ -10,7 +10,7 @@ from sojourn.scenario import Scenario
 
 
 def _topology(name: str, scenario: Scenario) -> dict[str, float]:
-    link = scenario.links["bottleneck"]
+    link = (scenario.links or {})["bottleneck"]
     assert isinstance(link.delay, str) and isinstance(link.buffer, str), "written so above"
     values = {
         f"{name}.bottleneck_rate_mbps": 10.0,

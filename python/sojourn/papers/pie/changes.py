@@ -161,7 +161,7 @@ def _f8_measure(pools: Pools) -> dict[str, float]:
 
 
 def _with_ns2_pie(case: Scenario) -> Scenario:
-    link = case.links["bottleneck"]
+    link = (case.links or {})["bottleneck"]
     if not str(link.queue).startswith("pie@"):
         return case
     text = "pie@ns2:target=20ms,tupdate=30ms,alpha=0.125hz,beta=1.25hz,max_burst=100ms"

@@ -1,0 +1,35 @@
+//! Hosts around one switch.
+
+use super::{Shape, ShapePath};
+
+/// See [`crate::document::topology::Star`].
+pub(super) struct StarShape {
+    pub(super) hosts: u32,
+}
+
+impl Shape for StarShape {
+    fn links(&self) -> Vec<String> {
+        (1..=self.hosts).flat_map(|host| [up(host), down(host)]).collect()
+    }
+
+    fn places(&self) -> u32 {
+        self.hosts
+    }
+
+    fn paths(&self, from: u32, to: u32) -> Vec<ShapePath> {
+        vec![ShapePath { path: vec![up(from), down(to)], reverse: vec![up(to), down(from)] }]
+    }
+
+    /// Every host to the next one, the last to the first.
+    fn each(&self) -> Vec<(u32, u32)> {
+        (1..=self.hosts).map(|host| (host, host % self.hosts + 1)).collect()
+    }
+}
+
+fn up(host: u32) -> String {
+    format!("up-{host}")
+}
+
+fn down(host: u32) -> String {
+    format!("down-{host}")
+}
