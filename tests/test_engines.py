@@ -14,7 +14,10 @@ import pytest
 import sojourn
 from sojourn import _core
 from sojourn.app import custom_apps
+from sojourn.comparing import planned
+from sojourn.describing.library import load
 from sojourn.engines import registry
+from sojourn.engines.linux import engine as linux
 from sojourn.engines.protocol import Availability, Declaration, EngineOption
 from sojourn.errors import InputError
 from sojourn.reproduce.select import select
@@ -92,6 +95,22 @@ def test_a_third_engine_is_compared_with_the_first(third: Third) -> None:
     assert found.failures == []
     first, second = (found.of(aqm)[0].digest for aqm in found.aqms)
     assert first == second
+
+
+def test_the_simulator_follows_the_kernel_that_it_is_compared_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(linux, "version_of", lambda *_: "6.1.192-3")
+    aqms = ["codel@linux", "pie@linux", "fq_codel@linux-7.2"]
+    scenario = load("dumbbell-reno")
+    found = planned._variants(scenario, "bottleneck", aqms, registry.select(["sim", "linux"], {}))
+    heads = {name: it.queue("bottleneck").split(":")[0] for name, (it, _, _) in found.items()}
+    assert heads == {
+        "codel@linux on sim": "codel@linux-6.1", "codel@linux on linux": "codel@linux",
+        "pie@linux on sim": "pie@linux", "pie@linux on linux": "pie@linux",
+        "fq_codel@linux-7.2 on sim": "fq_codel@linux-7.2",
+        "fq_codel@linux-7.2 on linux": "fq_codel@linux-7.2",
+    }  # fmt: skip
 
 
 def test_engines_are_compared_with_the_queue_of_a_scenario_whose_link_sizes_its_buffer(

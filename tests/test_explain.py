@@ -93,6 +93,16 @@ def test_what_has_no_effect_in_a_dialect_is_not_attributed_to_it():
     assert "has no effect there" in explain("pie.derandomise")
 
 
+def test_the_kernels_that_a_dialect_may_name_are_listed():
+    text = " ".join(explain("fq_codel").split())
+    assert "linux-6.1 (6.1.192)" in text and "they differ in `kernel`" in text
+    assert "they decide alike" in " ".join(explain("pie").split())
+    assert "kernels as dialects: linux-7.2" in " ".join(explain("dualpi2").split())
+    assert "kernels" not in explain("madpie")
+    assert "@linux" in explain("codel@linux-6.1")
+    assert explain("codel@linux-6.1.target") == explain("codel@linux.target")
+
+
 def test_flow_queues_over_any_law_are_explained():
     text = explain("fq(pie)")
     assert "max_burst" in text and "drop_batch" in text and "active_queues" in text

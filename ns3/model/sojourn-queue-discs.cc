@@ -489,6 +489,14 @@ AboutCoDel()
              "off",
              "Fixed count, for a constant drop rate. 0 means off. Source: RFC 8289 §5.5: it "
              "grows; Schwarzkopf, Veith and Menth 2016 §III freeze it."},
+            {"Kernel",
+             "kernel",
+             SojournParameter::WORD,
+             "linux-7.2",
+             nullptr,
+             "Whose `codel_impl.h`: that of Linux 5.10, of 6.1 to 6.12, or of 7.2. `@linux-6.1` "
+             "sets it. One of linux-5.10, linux-6.1, linux-7.2. Source: Linux 7.2.13 "
+             "codel_impl.h."},
             {"Overflow",
              "overflow",
              SojournParameter::WORD,
@@ -2367,6 +2375,14 @@ AboutFqCoDel()
              "off",
              "Fixed count, for a constant drop rate. 0 means off. Source: RFC 8289 §5.5: it "
              "grows; Schwarzkopf, Veith and Menth 2016 §III freeze it."},
+            {"Kernel",
+             "kernel",
+             SojournParameter::WORD,
+             "linux-7.2",
+             nullptr,
+             "Whose `codel_impl.h`: that of Linux 5.10, of 6.1 to 6.12, or of 7.2. `@linux-6.1` "
+             "sets it. One of linux-5.10, linux-6.1, linux-7.2. Source: Linux 7.2.13 "
+             "codel_impl.h."},
             {"Flows",
              "flows",
              SojournParameter::WHOLE,

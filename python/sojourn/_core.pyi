@@ -552,7 +552,11 @@ def aqms() -> list[dict[str, Any]]:
 
 def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
     """One AQM by its text form (also ``fq(pie@linux)``), as `aqms` describes it, with the `dialect`
-    that was named, or None. Raises ScenarioError."""
+    that was named, or None; ``linux`` for the name of a kernel. Raises ScenarioError."""
+
+def aqm_of_kernel(text: str, version: str, laws: list[CustomLaw] = ...) -> str:
+    """``codel@linux`` by the name of the kernel of `version`, ``codel@linux-6.1``, where that one
+    decides otherwise than the newest; other AQMs as they are. Raises ScenarioError."""
 
 @final
 class CaptureReader:

@@ -380,6 +380,18 @@ class Taildrop(_Aqm):
     exclude_ce: bool | None = None
 
 
+_RedDialect: TypeAlias = Literal[
+    "floyd",
+    "linux",
+    "ns2",
+    "ns3",
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-7.2",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Red(_Aqm):
     """Random early detection on the average backlog (Floyd and Jacobson 1993).
@@ -388,7 +400,9 @@ class Red(_Aqm):
         dialect: Which published way to build it. ``floyd``: Floyd and Jacobson 1993 with the
             arithmetic of ns-2's red.cc; ``linux``: Linux sch_red.c in its integers, with the values
             that tc red computes; ``ns2``: ns-2.35 red.cc with its default settings; ``ns3``: ns-3
-            RedQueueDisc of mid-2026. Default: ``"floyd"``.
+            RedQueueDisc of mid-2026; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that of
+            Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of Linux
+            7.2.13. Default: ``"floyd"``.
         min_th: Average backlog below which no packet is signalled, in packets or bytes; ``auto`` is
             half of ``target_delay`` at the link's rate, at least 5 packets, or a third of
             ``max_th`` if that is set. It must be positive. Source: ns-2 red.cc: max(5, targetdelay
@@ -443,7 +457,7 @@ class Red(_Aqm):
 
     _kind: ClassVar[str | None] = "red"
 
-    dialect: Literal["floyd", "linux", "ns2", "ns3"] | None = None
+    dialect: _RedDialect | None = None
     min_th: str | None = None
     max_th: str | None = None
     max_p: float | None = None
@@ -462,6 +476,18 @@ class Red(_Aqm):
     exclude_ce: bool | None = None
 
 
+_AredDialect: TypeAlias = Literal[
+    "floyd2001",
+    "linux",
+    "kids",
+    "ns3",
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-7.2",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ared(_Aqm):
     """Adaptive RED: max_p follows the average backlog (Floyd, Gummadi and Shenker 2001).
@@ -471,7 +497,9 @@ class Ared(_Aqm):
             timer, gentle, thresholds by rate; ``linux``: Linux sch_red.c with adaptive, in its
             integers, with the values of tc red; ``kids``: Khademi, Ros and Welzl 2013: as linux,
             thresholds of 0.5 and 1.5 target delays; ``ns3``: ns-3 RedQueueDisc with ARED: max_p
-            moves at arrivals. Default: ``"floyd2001"``.
+            moves at arrivals; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that of Linux
+            6.1.192; ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of Linux 7.2.13.
+            Default: ``"floyd2001"``.
         target_delay: Queue delay behind the automatic thresholds. It must be positive. Source: ns-2
             red.cc: targetdelay. Default: ``"5ms"``.
         adapt_interval: Time between two adaptations of ``max_p``. It must be positive. Source:
@@ -537,7 +565,7 @@ class Ared(_Aqm):
 
     _kind: ClassVar[str | None] = "ared"
 
-    dialect: Literal["floyd2001", "linux", "kids", "ns3"] | None = None
+    dialect: _AredDialect | None = None
     target_delay: str | None = None
     adapt_interval: str | None = None
     adapt_alpha: float | None = None
@@ -561,6 +589,20 @@ class Ared(_Aqm):
     exclude_ce: bool | None = None
 
 
+_CodelDialect: TypeAlias = Literal[
+    "rfc8289",
+    "linux",
+    "draft",
+    "act",
+    "act_pollere",
+    "ns3",
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-7.2",
+]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codel(_Aqm):
     """Controlled delay: drops at the head once sojourn times stay above a target (RFC 8289).
@@ -572,7 +614,9 @@ class Codel(_Aqm):
             Veith and Menth 2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf, Veith and
             Menth 2016 Listing 2: waits interval / sqrt(count); ``act_pollere``: CoDel-ACT as
             Pollere's ns-2 code of July 2012: waits less within 8 intervals; ``ns3``: ns-3
-            CoDelQueueDisc: Linux's Newton step; a mark schedules from now. Default: ``"rfc8289"``.
+            CoDelQueueDisc: Linux's Newton step; a mark schedules from now; ``linux-5.10``: that of
+            Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux
+            6.12.117; ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc8289"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
@@ -588,6 +632,8 @@ class Codel(_Aqm):
             marked otherwise. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
         count: Fixed count, for a constant drop rate. It must be positive. Source: RFC 8289 §5.5: it
             grows; Schwarzkopf, Veith and Menth 2016 §III freeze it. Default: ``"off"``.
+        kernel: Whose ``codel_impl.h``: that of Linux 5.10, of 6.1 to 6.12, or of 7.2.
+            ``@linux-6.1`` sets it. Source: Linux 7.2.13 codel_impl.h. Default: ``"linux-7.2"``.
         limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
             they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
             ``"1000p"``.
@@ -600,7 +646,7 @@ class Codel(_Aqm):
 
     _kind: ClassVar[str | None] = "codel"
 
-    dialect: Literal["rfc8289", "linux", "draft", "act", "act_pollere", "ns3"] | None = None
+    dialect: _CodelDialect | None = None
     target: str | None = None
     interval: str | None = None
     mtu_bytes: str | None = None
@@ -608,6 +654,7 @@ class Codel(_Aqm):
     ce_threshold: str | None = None
     l4s: bool | None = None
     count: int | Literal["off"] | None = None
+    kernel: Literal["linux-5.10", "linux-6.1", "linux-7.2"] | None = None
     limit: str | None = None
     overflow: Literal["arrival", "head"] | None = None
     exclude_ce: bool | None = None
@@ -623,6 +670,10 @@ _PieDialect: TypeAlias = Literal[
     "ns2",
     "ns3",
     "docsis",
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-7.2",
 ]
 
 
@@ -638,7 +689,9 @@ class Pie(_Aqm):
             report and correct it; ``linux``: Linux sch_pie.c in its integers; ``linux2013``: the
             authors' Linux module of 2013 in its integers; ``ns2``: the authors' ns-2 code of
             2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC 8034
-            as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
+            as implemented by CableLabs, docsis-ns3; ``linux-5.10``: that of Linux 5.10.262;
+            ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117;
+            ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``20ms`` (Pan et al. 2013:
@@ -1171,7 +1224,9 @@ class Choke(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_choke.c; thresholds as tc
-            computes them. Default: ``"linux"``.
+            computes them; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that of Linux
+            6.1.192; ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of Linux 7.2.13.
+            Default: ``"linux"``.
         limit: Limit on the backlog; arrivals beyond it are dropped. It must be positive. Source:
             Linux pfifo: txqueuelen of Ethernet. Default: ``"1000p"``.
         min_th: Average backlog in packets up to which no packet is dropped or marked; ``auto`` is a
@@ -1195,7 +1250,7 @@ class Choke(_Aqm):
 
     _kind: ClassVar[str | None] = "choke"
 
-    dialect: Literal["linux"] | None = None
+    dialect: Literal["linux", "linux-5.10", "linux-6.1", "linux-6.12", "linux-7.2"] | None = None
     limit: str | None = None
     min_th: int | Literal["auto"] | None = None
     max_th: int | Literal["auto"] | None = None
@@ -1212,7 +1267,9 @@ class Sfb(_Aqm):
     sch_sfb.c).
 
     Attributes:
-        dialect: Which published way to build it. ``linux``: Linux sch_sfb.c. Default: ``"linux"``.
+        dialect: Which published way to build it. ``linux``: Linux sch_sfb.c; ``linux-5.10``: that
+            of Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux
+            6.12.117; ``linux-7.2``: that of Linux 7.2.13. Default: ``"linux"``.
         limit: Limit on the backlog; arrivals beyond it are dropped. It must be positive. Source:
             Linux sch_sfb.c: txqueuelen of Ethernet. Default: ``"1000p"``.
         bin_target: Packets in a bin at which an arrival raises its probability. It must be
@@ -1235,7 +1292,7 @@ class Sfb(_Aqm):
 
     _kind: ClassVar[str | None] = "sfb"
 
-    dialect: Literal["linux"] | None = None
+    dialect: Literal["linux", "linux-5.10", "linux-6.1", "linux-6.12", "linux-7.2"] | None = None
     limit: str | None = None
     bin_target: int | None = None
     bin_max: int | None = None
@@ -1253,7 +1310,9 @@ class Sfq(_Aqm):
     (Linux sch_sfq.c).
 
     Attributes:
-        dialect: Which published way to build it. ``linux``: Linux sch_sfq.c. Default: ``"linux"``.
+        dialect: Which published way to build it. ``linux``: Linux sch_sfq.c; ``linux-5.10``: that
+            of Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux
+            6.12.117; ``linux-7.2``: that of Linux 7.2.13. Default: ``"linux"``.
         limit: Limit on the backlog of all queues together; beyond it the longest queue loses a
             packet. It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default:
             ``"127p"``.
@@ -1274,7 +1333,7 @@ class Sfq(_Aqm):
 
     _kind: ClassVar[str | None] = "sfq"
 
-    dialect: Literal["linux"] | None = None
+    dialect: Literal["linux", "linux-5.10", "linux-6.1", "linux-6.12", "linux-7.2"] | None = None
     limit: str | None = None
     divisor: int | None = None
     flows: int | None = None
@@ -1290,7 +1349,9 @@ class SfqRed(_Aqm):
 
     Attributes:
         dialect: Which published way to build it. ``linux``: Linux sch_sfq.c with its RED;
-            thresholds as tc computes them. Default: ``"linux"``.
+            thresholds as tc computes them; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``:
+            that of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of
+            Linux 7.2.13. Default: ``"linux"``.
         limit: Limit on the backlog of all queues together; beyond it the longest queue loses a
             packet. It must be positive. Source: Linux sch_sfq.c: SFQ_MAX_DEPTH. Default:
             ``"127p"``.
@@ -1330,7 +1391,7 @@ class SfqRed(_Aqm):
 
     _kind: ClassVar[str | None] = "sfq_red"
 
-    dialect: Literal["linux"] | None = None
+    dialect: Literal["linux", "linux-5.10", "linux-6.1", "linux-6.12", "linux-7.2"] | None = None
     limit: str | None = None
     divisor: int | None = None
     flows: int | None = None
@@ -1355,7 +1416,7 @@ class Dualpi2(_Aqm):
     Attributes:
         dialect: Which published way to build it. ``rfc9332``: RFC 9332 Appendix A, pass 2:
             deterministic thinning, a ramp for L4S; ``linux``: Linux sch_dualpi2.c: random, a step
-            at 1 ms for L4S. Default: ``"rfc9332"``.
+            at 1 ms for L4S; ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc9332"``.
         limit: Limit on the backlog of both queues together. It must be positive. Source: Linux
             sch_dualpi2.c: 10000; RFC 9332: 250 ms at the link's rate. Default: ``"10000p"``.
         target: Queue delay aimed at in the classic queue. It must be positive. Source: RFC 9332
@@ -1387,7 +1448,7 @@ class Dualpi2(_Aqm):
 
     _kind: ClassVar[str | None] = "dualpi2"
 
-    dialect: Literal["rfc9332", "linux"] | None = None
+    dialect: Literal["rfc9332", "linux", "linux-7.2"] | None = None
     limit: str | None = None
     target: str | None = None
     tupdate: str | None = None
@@ -1399,6 +1460,16 @@ class Dualpi2(_Aqm):
     l_min_len: int | None = None
     c_weight: float | None = None
     drop_overload: bool | None = None
+
+
+_CakeDialect: TypeAlias = Literal[
+    "besteffort",
+    "linux",
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-7.2",
+]
 
 
 _CakeDiffserv: TypeAlias = Literal[
@@ -1427,8 +1498,10 @@ class Cake(_Aqm):
     """Shaper, tins, flow queues with fairness between hosts, COBALT in each (Linux sch_cake.c).
 
     Attributes:
-        dialect: Which published way to build it. ``besteffort``: Linux sch_cake.c with one tin.
-            Default: ``"besteffort"``.
+        dialect: Which published way to build it. ``besteffort``: Linux sch_cake.c with one tin;
+            ``linux``: that of Linux 7.2.13; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``:
+            that of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of
+            Linux 7.2.13. Default: ``"besteffort"``.
         limit: How much may wait in all queues together. An arrival is queued first; while more
             waits, the head of the queue on top of the heap of backlogs is dropped, which is the
             fattest one with the exception of fact qdisc-17. Bytes are those of the kernel's buffers
@@ -1472,7 +1545,7 @@ class Cake(_Aqm):
 
     _kind: ClassVar[str | None] = "cake"
 
-    dialect: Literal["besteffort"] | None = None
+    dialect: _CakeDialect | None = None
     limit: str | None = None
     bandwidth: str | None = None
     target: str | None = None
@@ -1498,6 +1571,10 @@ _FqCodelDialect: TypeAlias = Literal[
     "act",
     "act_pollere",
     "ns3",
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-7.2",
 ]
 
 
@@ -1513,7 +1590,9 @@ class FqCodel(_Aqm):
             2; ``act``: CoDel-ACT, Schwarzkopf, Veith and Menth 2016 Listing 2: waits interval /
             sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012: waits less
             within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step; a mark schedules
-            from now. Default: ``"rfc8290"``.
+            from now; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192;
+            ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of Linux 7.2.13. Default:
+            ``"rfc8290"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
@@ -1529,6 +1608,8 @@ class FqCodel(_Aqm):
             marked otherwise. Source: ns-3 CoDelQueueDisc: UseL4s. Default: ``False``.
         count: Fixed count, for a constant drop rate. It must be positive. Source: RFC 8289 §5.5: it
             grows; Schwarzkopf, Veith and Menth 2016 §III freeze it. Default: ``"off"``.
+        kernel: Whose ``codel_impl.h``: that of Linux 5.10, of 6.1 to 6.12, or of 7.2.
+            ``@linux-6.1`` sets it. Source: Linux 7.2.13 codel_impl.h. Default: ``"linux-7.2"``.
         limit: Limit on the backlog of all queues together; ``overflow`` says what is dropped beyond
             it. It must be positive. Source: RFC 8290 §5.2.3. Default: ``"10240p"``.
         flows: Number of queues to which flows are hashed. It must be from 1 to 65536. Source: RFC
@@ -1559,6 +1640,7 @@ class FqCodel(_Aqm):
     ce_threshold: str | None = None
     l4s: bool | None = None
     count: int | Literal["off"] | None = None
+    kernel: Literal["linux-5.10", "linux-6.1", "linux-7.2"] | None = None
     limit: str | None = None
     flows: int | None = None
     quantum: str | None = None
@@ -1578,6 +1660,10 @@ _FqPieDialect: TypeAlias = Literal[
     "ns2",
     "ns3",
     "docsis",
+    "linux-5.10",
+    "linux-6.1",
+    "linux-6.12",
+    "linux-7.2",
 ]
 
 
@@ -1593,7 +1679,9 @@ class FqPie(_Aqm):
             report and correct it; ``linux``: Linux sch_pie.c in its integers; ``linux2013``: the
             authors' Linux module of 2013 in its integers; ``ns2``: the authors' ns-2 code of
             2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC 8034
-            as implemented by CableLabs, docsis-ns3. Default: ``"rfc8033"``.
+            as implemented by CableLabs, docsis-ns3; ``linux-5.10``: that of Linux 5.10.262;
+            ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117;
+            ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``20ms`` (Pan et al. 2013:

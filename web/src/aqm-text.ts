@@ -14,7 +14,7 @@ export function parse(text: string): AqmText {
     if (name?.trim()) settings.set(name.trim(), value.join("=").trim());
   }
   // In fq(pie@linux) the dialect is inside.
-  const inner = /^(\w+)\((\w+)@(\w+)\)$/.exec(head);
+  const inner = /^(\w+)\((\w+)@([\w.-]+)\)$/.exec(head);
   if (inner) return { kind: `${inner[1]}(${inner[2]})`, dialect: inner[3] ?? null, settings };
   const [kind = "", dialect] = head.split("@");
   return { kind: kind.trim(), dialect: dialect?.trim() ?? null, settings };

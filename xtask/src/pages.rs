@@ -3,6 +3,7 @@
 
 use sojourn_aqm::Var;
 use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec, ValueKind as Unit};
+use sojourn_aqm::registry::KernelRelease;
 use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::{PROFILES, Profile, STACKS};
@@ -42,6 +43,7 @@ struct Subject {
     /// How a scenario names it: a line before, the key, and the text between.
     place: &'static str,
     key: &'static str,
+    kernels: Vec<&'static KernelRelease>,
     dialects: Vec<Dialect>,
     /// How the dialects differ in addition to their parameters.
     behaviours: Vec<Behaviour>,
@@ -142,6 +144,7 @@ fn of_aqm(aqm: AqmInfo) -> Subject {
         remark,
         place: "[links.bottleneck]",
         key: "queue",
+        kernels: aqm.kernels.clone(),
         dialects: aqm.dialects.clone(),
         behaviours: aqm.behaviours.clone(),
         params: aqm.params().collect(),
@@ -165,6 +168,7 @@ fn of_control(entry: cc::Entry) -> Subject {
         remark: None,
         place: "[[flows]]",
         key: "cc",
+        kernels: Vec::new(),
         dialects: entry.dialects.to_vec(),
         behaviours: Vec::new(),
         params: (entry.params)().iter().collect(),
@@ -242,7 +246,10 @@ fn dialects(subject: &Subject) -> String {
         let default = if index == 0 { " (default)" } else { "" };
         vec![format!("`{}`{default}", dialect.name), dialect.doc.to_owned()]
     });
-    table(&["dialect", "what it follows"], rows)
+    let kernel = |it: &&'static KernelRelease| {
+        vec![format!("`{}`", it.word), format!("that of Linux {}", it.release)]
+    };
+    table(&["dialect", "what it follows"], rows.chain(subject.kernels.iter().map(kernel)))
 }
 
 /// The parameters whose defaults depend on the dialect; empty if all are equal.

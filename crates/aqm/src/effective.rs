@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn what_is_automatic_is_filled_in() {
-        has("fq_codel@linux", 10, &["quantum 1514B", "mtu_bytes 1514B"]);
+        has("fq_codel@linux", 10, &["linux 7.2.13", "quantum 1514B", "mtu_bytes 1514B"]);
+        has("cake@linux-6.1", 10, &["linux 6.1.192"]);
         has("pie@linux:hz=250", 10, &["tupdate 20ms in place of 15ms", "mtu_bytes 1514B"]);
         has("codel@linux", 10, &["target 4.999168ms in place of 5ms"]);
         has("red@linux:limit=400kB", 10, &["max_th 100kB", "min_th 33333B"]);

@@ -201,6 +201,9 @@ fn what_the_kernel_has_not_is_refused() {
     }
     let other = words_of(&link("fq_codel"), None).unwrap();
     assert!(other.warnings[0].contains("runs its own fq_codel"), "{:?}", other.warnings);
+    for kernels in ["codel@linux-6.1", "cake@linux", "cake"] {
+        assert_eq!(words_of(&link(kernels), None).unwrap().warnings, Vec::<String>::new());
+    }
 }
 
 #[test]

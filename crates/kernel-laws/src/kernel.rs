@@ -74,6 +74,12 @@ impl KernelSource {
         Ok(kernel)
     }
 
+    /// Its series as numbers.
+    pub(crate) fn series(&self) -> (u32, u32) {
+        let mut numbers = self.version.split('.').map(|part| part.parse().unwrap_or(0));
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+    }
+
     /// Whether this kernel has the discipline.
     pub(crate) fn has(&self, law: &str) -> bool {
         self.folder.join(source_of(law)).is_file()

@@ -119,7 +119,7 @@ fn compare(
     is_verbose: bool,
 ) -> Result<Row, String> {
     let program = kernel.compile(case.law)?;
-    let (operations, ours) = replay::replay(case.ours, arrivals)?;
+    let (operations, ours) = replay::replay(case.ours, kernel.series(), arrivals)?;
     let common = [format!("mtu={MTU_BYTES}"), format!("salt={SALT}"), format!("seed={SEED}")];
     let own = case.options.split_whitespace().map(str::to_owned);
     let settings: Vec<String> = common.into_iter().chain(own).collect();

@@ -127,19 +127,22 @@ impl SingleLink {
     }
 }
 
-/// Sends all arrivals through a discipline of ours at the head of a link.
+/// Sends all arrivals through a discipline of ours at the head of a link; `linux` there means the
+/// kernel of that series.
 ///
 /// # Errors
 /// What is wrong with the spec.
 pub(crate) fn replay(
     aqm: &str,
+    series: (u32, u32),
     arrivals: &[(Time, TestPacket)],
 ) -> Result<(Operations, Outcomes), String> {
     let limit = Limit::Packets(1000);
     let env = Env { limit, mtu_bytes: MTU_BYTES, rate: Some(RATE), salt: SALT };
     let of_registry = || {
         let spec = QdiscSpec::parse(aqm).map_err(|error| format!("{aqm}: {error}"))?;
-        registry::build(&spec, &env).map_err(|error| format!("{aqm}: {error}"))
+        registry::build(&registry::of_series(&spec, series), &env)
+            .map_err(|error| format!("{aqm}: {error}"))
     };
     let qdisc = trees::build(aqm, &env).map_or_else(of_registry, Ok)?;
     let mut link = SingleLink {

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use sojourn_aqm::Var;
 use sojourn_aqm::params::{Dialect, ParamSpec, StepTable};
+use sojourn_aqm::{Var, registry};
 use sojourn_scenario::aqms::AqmInfo;
 use sojourn_sim::cc;
 use sojourn_sim::tcp::profile::PROFILES;
@@ -34,8 +34,19 @@ pub fn describe_aqm<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let spec = engine::parse_aqm(text, laws)?;
     let dict = aqm(py, &AqmInfo::of(&spec))?;
-    dict.set_item("dialect", spec.dialect)?;
+    let dialect = spec.dialect.as_ref().map(|_| registry::dialect_of(&spec));
+    dict.set_item("dialect", dialect)?;
     Ok(dict)
+}
+
+/// An AQM that asks for the newest kernel, by the name of the kernel of this version where that one
+/// decides otherwise; any other AQM as it is.
+#[pyfunction]
+#[pyo3(signature = (text, version, laws=Vec::new()))]
+pub fn aqm_of_kernel(text: &str, version: &str, laws: Vec<CustomLaw>) -> Result<String, Refusal> {
+    let spec = engine::parse_aqm(text, laws)?;
+    let series = sojourn_router::planning::release_of(version);
+    Ok(series.map_or_else(|| spec.clone(), |it| registry::of_series(&spec, it)).to_string())
 }
 
 /// Every congestion control, in the same form.
@@ -118,6 +129,8 @@ fn aqm<'py>(py: Python<'py>, info: &AqmInfo) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("behaviours", behaviours(py, info)?)?;
     dict.set_item("vars", vars(py, info.vars)?)?;
     dict.set_item("step_tables", step_tables(py, info.step_tables)?)?;
+    let kernels = info.kernels.iter().map(|kernel| (kernel.word, kernel.release));
+    dict.set_item("kernels", kernels.collect::<Vec<_>>())?;
     Ok(dict)
 }
 

@@ -58,6 +58,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_wish, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_tcp, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue::aqm_of_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_collect, module)?)?;
     module.add_function(wrap_pyfunction!(ns3::ns3_plan, module)?)?;

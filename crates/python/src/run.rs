@@ -175,11 +175,20 @@ impl Run {
         Run { run: Arc::new(run), loaded, transports, wall_s: 0.0, account }
     }
 
+    /// What the queues make of their parameters. The simulator alone follows a release of Linux.
+    fn effective(&self) -> serde_json::Value {
+        let mut values = engine::effective_json(&self.loaded.scenario);
+        if let (false, Some(all)) = (self.account.engine == "sim", values.as_array_mut()) {
+            all.retain(|value| value["name"] != sojourn_aqm::registry::LINUX);
+        }
+        values
+    }
+
     fn manifest(&self) -> serde_json::Value {
         let resolved = self.loaded.scenario.resolved();
         let facts = Manifest {
             scenario: engine::resolved_json(&self.loaded.scenario),
-            effective: engine::effective_json(&self.loaded.scenario),
+            effective: self.effective(),
             transports: self.transports.clone(),
             name: resolved.name.clone(),
             seed: resolved.seed,

@@ -3,7 +3,7 @@
 
 use sojourn_aqm::custom::{self, CustomLaw};
 use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec, StepTable};
-use sojourn_aqm::registry::{self, Preset, Role};
+use sojourn_aqm::registry::{self, KernelRelease, Preset, Role};
 use sojourn_aqm::{Discipline, Ecn, Env, Limit, Packet, QdiscSpec, Rate, Var};
 
 /// An AQM: a law in one queue, a scheme, or a preset.
@@ -21,6 +21,8 @@ pub struct AqmInfo {
     pub is_law: bool,
     /// Its dialects, the default first.
     pub dialects: Vec<Dialect>,
+    /// The kernels after which it can be named, too: `codel@linux-6.1`.
+    pub kernels: Vec<&'static KernelRelease>,
     /// The parameters of the discipline.
     pub discipline_params: &'static [ParamSpec],
     /// The parameters of the law.
@@ -60,6 +62,7 @@ impl AqmInfo {
             is_preset: preset.is_some(),
             is_law: law.role == Role::Law && spec.discipline == Discipline::Fifo,
             dialects: [of_preset, law.dialects].concat(),
+            kernels: registry::kernels_of(law.name).collect(),
             discipline_params: registry::discipline_params(spec.discipline),
             law_params: (law.params)(),
             behaviours: [(law.behaviours)(), of_discipline].concat(),
@@ -79,6 +82,7 @@ impl AqmInfo {
             is_preset: false,
             is_law: plain.discipline == Discipline::Fifo,
             dialects: vec![Dialect { doc: law.source(), ..custom::DIALECT }],
+            kernels: Vec::new(),
             discipline_params: registry::discipline_params(plain.discipline),
             law_params: law.specs(),
             vars: law.vars(),
@@ -88,6 +92,17 @@ impl AqmInfo {
             unused: |_| &[],
             plain,
         }
+    }
+
+    /// Every name of a dialect, those of kernels last, with its meaning.
+    pub fn dialect_words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let own = self.dialects.iter().map(|dialect| (dialect.name, dialect.doc.to_owned()));
+        let kernel =
+            |it: &&'static KernelRelease| (it.word, format!("that of Linux {}", it.release));
+        let is_declared = self.dialects.iter().any(|dialect| dialect.name == registry::NEWEST);
+        let newest = self.kernels.last().filter(|_| !is_declared);
+        let newest = newest.map(|it| (registry::NEWEST, format!("that of Linux {}", it.release)));
+        own.chain(newest).chain(self.kernels.iter().map(kernel))
     }
 
     /// All parameters, those of the law first.
@@ -106,11 +121,12 @@ impl AqmInfo {
 
     /// Whether a parameter has an effect in a dialect.
     pub fn has_effect(&self, dialect: &str, param: &str) -> bool {
-        !(self.unused)(dialect).contains(&param)
+        !(self.unused)(registry::declared(self.law, dialect)).contains(&param)
     }
 
     /// The source of the default of a parameter in a dialect.
     pub fn source_of(&self, dialect: &str, param: &ParamSpec) -> &'static str {
+        let dialect = registry::declared(self.law, dialect);
         let of_preset = self.preset.into_iter().flat_map(|preset| preset.settings_of(dialect));
         let of_preset = of_preset.filter(|setting| setting.name == param.name).last();
         of_preset.map_or_else(|| param.source_of(dialect), |setting| setting.source)

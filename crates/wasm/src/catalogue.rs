@@ -1,7 +1,7 @@
 //! Every AQM with its parameters, for forms.
 
 use serde_json::{Map, Value, json};
-use sojourn_aqm::params::{Dialect, ParamSpec};
+use sojourn_aqm::params::ParamSpec;
 use sojourn_scenario::aqms::AqmInfo;
 
 use crate::observed;
@@ -14,11 +14,11 @@ pub(crate) fn all() -> Value {
 
 fn aqm(info: &AqmInfo) -> Value {
     let params: Vec<Value> = info.params().map(|spec| param(info, spec)).collect();
-    let dialect = |d: &Dialect| json!({ "name": d.name, "doc": d.doc });
+    let dialect = |(name, doc)| json!({ "name": name, "doc": doc });
     json!({
         "name": info.name,
         "doc": info.doc,
-        "dialects": info.dialects.iter().map(dialect).collect::<Vec<_>>(),
+        "dialects": info.dialect_words().map(dialect).collect::<Vec<_>>(),
         "params": params,
         "vars": observed::vars(info.vars),
     })
@@ -28,11 +28,11 @@ fn aqm(info: &AqmInfo) -> Value {
 /// has an effect.
 fn param(info: &AqmInfo, spec: &'static ParamSpec) -> Value {
     let (mut defaults, mut sources, mut idle) = (Map::new(), Map::new(), Vec::new());
-    for Dialect { name, .. } in &info.dialects {
-        defaults.insert((*name).to_owned(), info.default_of(name, spec.name).into());
-        sources.insert((*name).to_owned(), info.source_of(name, spec).into());
+    for (name, _) in info.dialect_words() {
+        defaults.insert(name.to_owned(), info.default_of(name, spec.name).into());
+        sources.insert(name.to_owned(), info.source_of(name, spec).into());
         if !info.has_effect(name, spec.name) {
-            idle.push(*name);
+            idle.push(name);
         }
     }
     json!({

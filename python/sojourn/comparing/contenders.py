@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.until import lines
-from sojourn.describing.queues import contradictions, left_out, queue_of
+from sojourn.describing.queues import contradictions, left_out, linux_of, queue_of
 
 if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
@@ -29,6 +29,7 @@ class Contender:
         update: name and value of its update interval; may be empty.
         hz: timer frequency to which a kernel dialect rounds that; else empty.
         effective: values that it used in place of what was asked for, one text each.
+        linux: the release of Linux that it follows in the simulator; may be empty.
     """
 
     name: str
@@ -39,11 +40,13 @@ class Contender:
     update: tuple[str, str] = ("", "")
     hz: str = ""
     effective: tuple[str, ...] = ()
+    linux: str = ""
 
     def text(self) -> str:
         """``rfc8033, target 15ms, tupdate 15ms``."""
         parts = [
             self.dialect,
+            f"as Linux {self.linux}" if self.linux else "",
             f"target {self.target}" if self.target else "",
             " ".join(self.update) if self.update[0] else "",
             f"kernel timer {self.hz} Hz" if self.hz else "",
@@ -74,8 +77,10 @@ def _contender(comparison: ComparedRuns, name: str) -> Contender:
     if not manifest.get("scenario"):
         return Contender(name)
     queue = queue_of(manifest["scenario"], comparison.link)
-    found = contradictions(manifest.get("effective", []), comparison.link)
-    return replace(of_queue(name, manifest["engine"], queue), effective=tuple(found))
+    values = manifest.get("effective", [])
+    found, linux = contradictions(values, comparison.link), linux_of(values, comparison.link)
+    of = of_queue(name, manifest["engine"], queue)
+    return replace(of, effective=tuple(found), linux=linux)
 
 
 def head(comparison: ComparedRuns) -> list[str]:

@@ -23,7 +23,7 @@ from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike, EngineSelection
 from sojourn.errors import InputError, named
-from sojourn.loading.bring import AqmsLike, bring, listed
+from sojourn.loading.bring import AqmsLike, bring, listed, names_code
 from sojourn.running import saving
 from sojourn.running.memory import check as check_memory
 from sojourn.running.replicas import Progress, Task, default_jobs, run_all
@@ -183,16 +183,28 @@ def _variants(
     if len({engine.label for engine in on}) < len(on):
         raise InputError("engine: contenders are named by engine and AQM; name each engine once")
     # The scenario's own queue stays; its text includes the limit from the link's buffer.
-    own = loaded.queue(link)
+    own, version = loaded.queue(link), _kernel(loaded, on)
+
+    def with_queue(aqm: str, engine: EngineSelection) -> _core.Scenario:
+        if version and engine.name == registry.NAMES[0] and not names_code(aqm):
+            aqm = _core.aqm_of_kernel(aqm, version)
+        return loaded if aqm == own else loaded.with_queue(link, aqm)
+
     return {
-        f"{aqm} on {engine.label}" if len(on) > 1 else aqm: (
-            loaded if aqm == own else loaded.with_queue(link, aqm),
-            engine,
-            aqm,
-        )
+        f"{aqm} on {engine.label}" if len(on) > 1 else aqm: (with_queue(aqm, engine), engine, aqm)
         for aqm in aqms
         for engine in on
     }
+
+
+def _kernel(scenario: _core.Scenario, on: Sequence[EngineSelection]) -> str:
+    """The version of the only kernel that the simulator is compared with; else empty."""
+    kernels = [engine for engine in on if engine.name == "linux"]
+    if len(kernels) != 1 or len(on) < 2:
+        return ""
+    from sojourn.engines.linux import engine as linux
+
+    return linux.version_of(scenario, kernels[0].options.get("kernel"))
 
 
 def _references(aqms: Sequence[str], on: Sequence[EngineSelection]) -> dict[str, str]:

@@ -90,10 +90,12 @@ def brief(entry: Entry) -> str:
 
 
 def _name_and_param(topic: str) -> tuple[str, str]:
-    """``pie.target`` in two; the dot of a file's ending does not count."""
+    """``pie.target`` in two; the dot of a file's ending or a kernel's name does not count."""
     if names_code(topic):
         found = re.fullmatch(r"(.*\.(?:py|so|dylib)(?::\w+)?\)?)(?:\.(\w+))?", topic)
         return (found[1], found[2] or "") if found else (topic, "")
+    if found := re.fullmatch(r"(.*@linux-\d+\.\d+\)?)(?:\.(\w+))?", topic):
+        return found[1], found[2] or ""
     name, _, param = topic.partition(".")
     return name, param
 
@@ -122,18 +124,9 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     )
 
 
-# docs/evidence/kernel-laws.md compares every decision with that release's own code.
-_COMPARED = "6.1.192"
-_CODEL = (
-    f"{_COMPARED}; releases before 6.1.191 lack its fix of March 2026, and may drop the first late "
-    "packet of a flow whose queue was empty"
-)
-_RELEASES = {
-    **dict.fromkeys(("pie", "fq_pie", "red", "ared", "choke", "sfq", "sfb"), _COMPARED),
-    **dict.fromkeys(("codel", "fq_codel"), _CODEL),
-    "cake": f"{_COMPARED}; inverse_roots=linux-6.12 has the table of 6.12 to 7.2",
-    "dualpi2": "7.2, as 6.1 has no DualPI2",
-}
+# What decides otherwise in some of the kernels (crates/aqm/src/registry/kernels.rs).
+_CODEL = "kernel"
+_DIFFERING = {"codel": _CODEL, "fq_codel": _CODEL, "cake": "inverse_roots"}
 
 
 def _entry(entry: Entry) -> str:
@@ -142,8 +135,8 @@ def _entry(entry: Entry) -> str:
     lines = [f"{entry['name']}  ({_ROLES[entry['kind']]})", *_wrapped(entry["doc"], 2)]
     lines += ["", "dialects, the default first:"]
     lines += _columns([(f"@{d['name']}", d["doc"]) for d in entry["dialects"]])
-    if release := _RELEASES.get(entry["name"]):
-        lines += ["", *_wrapped(f"which Linux: {release}", 0)]
+    if entry.get("kernels"):
+        lines += ["", *_wrapped(_kernels(entry), 0)]
     if entry["params"]:
         lines += ["", f"parameters, with the default of @{dialect}:"]
         lines += _columns(
@@ -160,6 +153,15 @@ def _entry(entry: Entry) -> str:
         lines += ["", f"state variables in table `{table}`:"]
         lines += _columns([(f"{v['name']} [{v['unit']}]", v["doc"]) for v in entry["vars"]])
     return "\n".join(lines)
+
+
+def _kernels(entry: Entry) -> str:
+    """The kernels by which an AQM may be named."""
+    named = [f"{word} ({release})" for word, release in entry["kernels"]]
+    differing = _DIFFERING.get(entry["name"])
+    differ = f"they differ in `{differing}`" if differing else "they decide alike"
+    rest = "" if len(named) == 1 else f"; {differ}"
+    return f"kernels as dialects: {', '.join(named)}, and linux for the newest{rest}"
 
 
 def _by_dialect(entry: Entry, dialects: list[str]) -> list[str]:

@@ -95,11 +95,20 @@ def contradictions(effective: Iterable[dict[str, Any]], link: str | None = None)
 
 
 def effective_lines(effective: Iterable[dict[str, Any]]) -> list[str]:
-    """One sentence for each link whose queue uses other values than the scenario says."""
+    """One sentence for each link whose queue follows Linux, or uses other values than it says."""
     values = list(effective)
     links = dict.fromkeys(value["link"] for value in values)
     texts = {link: contradictions(values, link) for link in links}
-    return [f"Queue of {link} uses {', '.join(found)}." for link, found in texts.items() if found]
+    return [
+        *(f"Queue of {it} decides as Linux {of}." for it in links if (of := linux_of(values, it))),
+        *(f"Queue of {link} uses {', '.join(found)}." for link, found in texts.items() if found),
+    ]
+
+
+def linux_of(effective: Iterable[dict[str, Any]], link: str | None) -> str:
+    """The release of Linux that the queue of a link follows; empty if none."""
+    named = (it["value"] for it in effective if it["name"] == "linux" and it["link"] == link)
+    return next(named, "")
 
 
 def _distinct(value: str, other: str) -> str:

@@ -1,6 +1,7 @@
 //! Every law and discipline by name: one line each.
 
 mod entry;
+mod kernels;
 mod presets;
 mod resolve;
 mod spec;
@@ -23,6 +24,10 @@ use crate::qdiscs::{self, fifo, fq};
 
 pub use entry::{Entry, Role};
 use entry::{law_entry, scheme_entry};
+pub use kernels::{
+    CHANGES, Change, KERNELS, KernelRelease, NEWEST, changes_at, declared, kernel_of, kernels_of,
+    of_series,
+};
 pub use presets::{PRESETS, Preset, Setting};
 pub use spec::{Discipline, QdiscSpec};
 use watched::{Watched, WatchedScheme};
@@ -125,11 +130,7 @@ macro_rules! registry {
             Err(unknown_law(&spec.law))
         }
 
-        /// What an AQM makes of its parameters on a link: values that replace or fill in others.
-        ///
-        /// # Errors
-        /// [`SpecError`] when a parameter is unknown or not legal.
-        pub fn effective(spec: &QdiscSpec, env: &Env) -> Result<Vec<Effective>, SpecError> {
+        fn effective_values(spec: &QdiscSpec, env: &Env) -> Result<Vec<Effective>, SpecError> {
             if spec.custom.is_some() {
                 return Ok(Vec::new());
             }
@@ -168,6 +169,20 @@ registry! {
         qdiscs::cake::Cake;
     }
 }
+
+/// What an AQM makes of its parameters on a link: values that replace or fill in others, after the
+/// release of Linux that it follows.
+///
+/// # Errors
+/// [`SpecError`] when a parameter is unknown or not legal.
+pub fn effective(spec: &QdiscSpec, env: &Env) -> Result<Vec<Effective>, SpecError> {
+    let values = effective_values(spec, env)?;
+    let release = kernel_of(spec).map(|kernel| Effective::filled(LINUX, kernel.release));
+    Ok(release.into_iter().chain(values).collect())
+}
+
+/// The name of the effective value that is a release of Linux.
+pub const LINUX: &str = "linux";
 
 /// Every law, then every scheme.
 pub fn entries() -> Vec<Entry> {
@@ -212,12 +227,13 @@ pub fn discipline_behaviours(discipline: Discipline) -> &'static [Behaviour] {
     }
 }
 
-/// The dialect of an AQM, the default where none was named.
+/// The dialect of an AQM, the default where none was named; `linux` for the name of a kernel.
 pub fn dialect_of(spec: &QdiscSpec) -> &str {
     let of_pair = || Some(preset(spec.preset?)?.dialects.first()?.name);
     let own = spec.custom.as_ref().map(|_| DIALECT.name);
     let of_law = || entry(&spec.law).map(|entry| entry.dialects[0].name);
-    spec.dialect.as_deref().or(own).or_else(of_pair).or_else(of_law).unwrap_or_default()
+    let named = spec.dialect.as_deref().map(|word| kernels::declared(&spec.law, word));
+    named.or(own).or_else(of_pair).or_else(of_law).unwrap_or_default()
 }
 
 /// Makes an unregistered law from its declaration.
@@ -337,9 +353,10 @@ fn all_settings<D: Params, L: Params>(discipline: &D, law: &L) -> Vec<(&'static 
     D::specs().iter().chain(L::specs()).map(|spec| (spec.name, of(spec.name))).collect()
 }
 
-/// The parameters of discipline and law: defaults of the dialect, then of the preset, then the
-/// user's settings.
+/// The parameters of discipline and law: defaults of the dialect, then of the preset, then of the
+/// kernel, then the user's settings.
 fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError> {
+    kernels::check(spec)?;
     let (kind, dialect) = (spec.kind(), dialect_of(spec));
     let pair = spec.preset.and_then(preset);
     let of_pair = pair.map_or(&[][..], |preset| preset.dialects);
@@ -351,7 +368,9 @@ fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError
     let preset_settings = pair.into_iter().flat_map(|preset| preset.settings_of(dialect));
     let preset_settings = preset_settings.map(|setting| (setting.name, setting.value));
     let sets = &mut [&mut law as _, &mut discipline as _];
-    set_all(&kind, dialect, sets, preset_settings, spec.set_by_user())?;
+    let of_kernel = kernels::settings_of(spec).map(|change| (change.name, change.value));
+    let defaults = preset_settings.chain(of_kernel);
+    set_all(&kind, dialect, sets, defaults, spec.set_by_user())?;
     for (name, text) in spec.set_by_user() {
         let mut of_pair = pair.into_iter().flat_map(|preset| preset.settings_of(dialect));
         if of_pair.any(|it| it.is_fixed && it.name == name && it.value != text) {

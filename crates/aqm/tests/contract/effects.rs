@@ -9,7 +9,8 @@ use sojourn_aqm::{QdiscSpec, units};
 use super::{Host, LIMIT_PACKETS, Limit, PHASE, ROUND, RandomTraffic, kinds};
 
 /// Settings without which some parameters have no effect: a mark limit needs marks, the weight of a
-/// rate needs a delay from the rate, a slightly inexact root needs many signals.
+/// rate needs a delay from the rate, a slightly inexact root needs many signals, a kernel's CoDel
+/// an interval of about one of its ticks.
 const NEEDED: &[&str] = &[
     "",
     "ecn=true",
@@ -29,6 +30,7 @@ const NEEDED: &[&str] = &[
     "limit=1000000p,memory_limit=30kB",
     "l4s=true",
     "target=100us,interval=30ms",
+    "target=1100ns,interval=1100ns",
 ];
 
 /// The fate of every packet, or `None` if the settings are refused.

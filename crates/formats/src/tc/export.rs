@@ -161,7 +161,7 @@ fn in_linux(spec: &QdiscSpec, warnings: &mut Vec<String>) -> Result<(Settings, S
         },
         (false, _) => kind.clone(),
     };
-    if linux && spec.dialect.as_deref() != Some("linux") {
+    if linux && kind != "cake" && registry::dialect_of(spec) != "linux" {
         let own = spec.dialect.as_deref().unwrap_or("the default");
         warnings.push(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
     }

@@ -46,7 +46,6 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     out.number(15, "ingress", u64::from(ingress))?;
     out.number(16, "ACK filter", ack_filter(w)?)?;
     w.out.netlink = Some(out.into_qdisc());
-    inverse_roots(w);
     Ok(())
 }
 
@@ -129,19 +128,6 @@ fn isolation(w: &mut Writer<'_>) -> Refusable<u64> {
         Some("dst") => Ok(6),
         Some("triple") | None => Ok(7),
         Some(other) => Err(format!("`isolation` {other}: the kernel has no such mode")),
-    }
-}
-
-/// A kernel has the table of its release built in (fact linux-30).
-fn inverse_roots(w: &mut Writer<'_>) {
-    let asked = w.value("inverse_roots");
-    let Some(release) = w.context.release else { return };
-    let built_in = if release >= (6, 12) { "linux-6.12" } else { "linux-6.1" };
-    if asked != Some(built_in) {
-        w.warn(format!(
-            "the kernel's cake has the inverse roots of {built_in}; with \
-             `inverse_roots={built_in}` the simulator has them too"
-        ));
     }
 }
 

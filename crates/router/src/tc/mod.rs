@@ -110,7 +110,7 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         "fq_codel" => fq_codel(&mut writer)?,
         "pie" => pie(&mut writer)?,
         "fq_pie" => fq_pie(&mut writer)?,
-        "red" | "ared" => red(&mut writer, &kind, spec.dialect.as_deref())?,
+        "red" | "ared" => red(&mut writer, &kind, named_dialect(spec))?,
         "choke" => choke(&mut writer)?,
         "sfq" => netlink_options::sfq(&mut writer)?,
         "sfb" => netlink_options::sfb(&mut writer)?,
@@ -124,7 +124,8 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
             ));
         }
     }
-    let dialect = spec.dialect.as_deref();
+    code_of_release(&mut writer, spec);
+    let dialect = named_dialect(spec);
     if !matches!(kind.as_str(), "taildrop" | "cake") && dialect != Some("linux") {
         let own = dialect.unwrap_or("the default");
         writer.warn(format!("the kernel runs its own {kind}; the simulator's dialect is {own}"));
@@ -132,11 +133,37 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
     writer.finish()
 }
 
+/// The dialect where one is named, `linux` for the name of a kernel.
+fn named_dialect(spec: &QdiscSpec) -> Option<&str> {
+    spec.dialect.as_ref().map(|_| registry::dialect_of(spec))
+}
+
+/// A kernel has the code of its release built in (facts aqm-132 and linux-30). `@linux` alone asks
+/// for that of the kernel at hand.
+fn code_of_release(w: &mut Writer<'_>, spec: &QdiscSpec) {
+    let newest = (u32::MAX, 0);
+    for built_in in registry::changes_at(&spec.law, w.context.release.unwrap_or(newest)) {
+        let asked = w.value(built_in.name);
+        if w.context.release.is_none() {
+            continue;
+        }
+        let is_set = spec.settings.iter().any(|(name, _)| name == built_in.name);
+        let takes_any = spec.dialect.as_deref() == Some("linux") && !is_set;
+        if asked != Some(built_in.value) && !takes_any && registry::follows_linux(spec) {
+            let (kind, registry::Change { name, value, what, .. }) = (spec.kind(), built_in);
+            w.warn(format!(
+                "the kernel's {kind} has {what} of {value}; with `{name}={value}` the simulator \
+                 has the same"
+            ));
+        }
+    }
+}
+
 /// Refuses a dialect that the kernel does not run. The default dialect stands for the kernel's own,
 /// with a warning. The dialects of tail drop and CAKE are sets of parameters, which are translated.
 fn dialect_of_kernel(spec: &QdiscSpec) -> Refusable<()> {
     let kind = spec.kind();
-    let Some(dialect) = spec.dialect.as_deref() else { return Ok(()) };
+    let Some(dialect) = named_dialect(spec) else { return Ok(()) };
     let default = AqmInfo::of(spec).dialects.first().map(|dialect| dialect.name);
     let is_of_parameters = matches!(kind.as_str(), "taildrop" | "cake");
     if is_of_parameters || dialect == "linux" || default == Some(dialect) {
@@ -411,6 +438,28 @@ mod tests {
         }
         assert!(warned("cake", (7, 2))[0].contains("`inverse_roots=linux-6.12`"));
         assert!(warned(newer, (6, 11))[0].contains("has the inverse roots of linux-6.1;"));
+    }
+
+    /// Facts aqm-132 and aqm-133.
+    #[test]
+    fn another_kernels_codel_than_the_one_that_runs_is_a_warning() {
+        let warned = |text, release| {
+            let context = TcContext { release: Some(release), ..CONTEXT };
+            translated(text, &context).unwrap().warnings
+        };
+        for (text, release) in [
+            ("codel@linux", (6, 1)),
+            ("fq_codel@linux", (7, 2)),
+            ("codel@linux-6.1", (6, 12)),
+            ("pie@linux-5.10", (7, 2)),
+            ("cake@linux", (6, 1)),
+        ] {
+            assert_eq!(warned(text, release), Vec::<String>::new(), "{text} {release:?}");
+        }
+        let codel = "the kernel's codel has the CoDel of linux-7.2; with `kernel=linux-7.2` the \
+                     simulator has the same";
+        assert_eq!(warned("codel@linux-6.1", (7, 2)), [codel]);
+        assert!(warned("cake@linux-6.1", (7, 2))[0].contains("`inverse_roots=linux-6.12`"));
     }
 
     #[test]

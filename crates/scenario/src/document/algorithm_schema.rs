@@ -53,9 +53,9 @@ pub(super) fn congestion_control(generator: &mut SchemaGenerator) -> Schema {
 fn table(aqm: &AqmInfo) -> Value {
     let mut properties = Map::new();
     properties.insert("kind".to_owned(), json!({ "type": "string", "const": aqm.name }));
-    let dialects: Vec<&str> = aqm.dialects.iter().map(|dialect| dialect.name).collect();
+    let dialects: Vec<&str> = aqm.dialect_words().map(|(name, _)| name).collect();
     let described: Vec<String> =
-        aqm.dialects.iter().map(|d| format!("`{}`: {}", d.name, d.doc)).collect();
+        aqm.dialect_words().map(|(name, doc)| format!("`{name}`: {doc}")).collect();
     properties.insert(
         "dialect".to_owned(),
         json!({

@@ -116,6 +116,19 @@ class Linux:
         return [replace(place, name=f"{self.name}, {place.name}") for place in places]
 
 
+def version_of(scenario: _core.Scenario, own_kernel: Path | None) -> str:
+    """The version of the kernel whose disciplines a scenario runs.
+
+    Empty if ours run, or if none is available, which the run reports.
+    """
+    if _core.linux_wish(scenario)[1] != "kernel":
+        return ""
+    try:
+        return _place(scenario, own_kernel).version
+    except InputError:
+        return ""
+
+
 class _LinuxJob:
     def __init__(
         self, scenario: _core.Scenario, place: Place, plan: str, folder: Folder,

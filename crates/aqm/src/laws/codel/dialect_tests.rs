@@ -203,6 +203,54 @@ fn an_empty_queue_restarts_the_interval_everywhere_but_in_ns3() {
     }
 }
 
+/// Fact aqm-132.
+#[test]
+fn codel_of_linux_5_10_keeps_first_above_where_the_queue_is_empty() {
+    let drops = |kernel| {
+        let mut codel: CoDel = law_of("linux", &[("kernel", kernel)]);
+        drops_in_call(&mut codel, at(0), ABOVE);
+        codel.on_empty(at(50_000));
+        drops_in_call(&mut codel, at(101_000), ABOVE)
+    };
+    assert_eq!(["linux-5.10", "linux-6.1", "linux-7.2"].map(drops), [1, 0, 0]);
+}
+
+/// Drops in a call that comes 20 ms late, with drops every 200 us or less, and when the next is
+/// due.
+fn after_idle_time(kernel: &str) -> (usize, f64) {
+    let settings = [("kernel", kernel), ("interval", "200us"), ("target", "100us")];
+    let mut codel: CoDel = law_of("linux", &settings);
+    for ms in 0..4 {
+        drops_in_call(&mut codel, at(ms * 1_000), ABOVE);
+    }
+    (drops_in_call(&mut codel, at(23_000), ABOVE), var(&codel, "drop_next"))
+}
+
+/// Fact aqm-133.
+#[test]
+fn codel_of_linux_7_2_drops_at_most_256_at_a_departure_and_then_waits_from_there() {
+    let (drops, next) = after_idle_time("linux-7.2");
+    assert_eq!(drops, 256);
+    let wait = next - at(23_000).as_secs();
+    assert!(wait > 0.0 && wait < 0.000_2, "{wait}");
+    let (drops, _) = after_idle_time("linux-6.1");
+    assert!(drops > 1000, "{drops}");
+}
+
+/// Fact aqm-134.
+#[test]
+fn codel_of_linux_7_2_waits_a_tick_at_least() {
+    let spacing = |kernel| {
+        let settings = [("kernel", kernel), ("interval", "1.1us"), ("target", "1.1us")];
+        let mut codel: CoDel = law_of("linux", &settings);
+        drops_in_call(&mut codel, at(0), ABOVE);
+        let entered = at(1_000);
+        assert_eq!(drops_in_call(&mut codel, entered, ABOVE), 1);
+        (var(&codel, "drop_next") * 1e9 / 1024.0).round() as u64 - (entered.as_nanos() >> 10)
+    };
+    assert_eq!(["linux-6.1", "linux-7.2"].map(spacing), [0, 1]);
+}
+
 /// Linux `codel_should_drop`: `<=` 1514 B on the link; ns-3 `OkToDrop`: `<` 1500 B in the queue.
 #[test]
 fn builds_exempt_a_packet_by_their_own_tests() {

@@ -22,9 +22,7 @@
 //! the next one is scheduled from `drop_next`, not from now; `ce_threshold` needs no `ecn`. `ns3`
 //! follows all of these.
 //!
-//! `linux` is that of Linux 6.1.192. Kernels before mainline commit 815980fe6dbb (March 2026) leave
-//! `first_above` where the queue is found empty. Later mainline caps the drops of one dequeue at
-//! 256; only the constant of that cap was read, not its rule, and 6.1.192 has none.
+//! `linux` is that of Linux 7.2.13; `kernel` chooses an older one (facts aqm-132 to aqm-134).
 //!
 //! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with
 //! count - 1 (ns-2 of mid-2012) or with (count - lastcount) | 1 (the first Linux) are not offered.
@@ -49,6 +47,19 @@ use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrAuto, OrOff};
 use crate::rng::Rng;
 use crate::time::{Span, Time};
+use crate::words;
+
+words! {
+    /// The kernel whose `codel_impl.h` dialect `linux` follows: the first with that code.
+    pub enum KernelCode {
+        /// Mainline before commit 815980fe6dbb (March 2026): an empty queue keeps `first_above`.
+        Linux5_10 = "linux-5.10",
+        /// With that fix, which the stable releases from 6.1.191 on have.
+        Linux6_1 = "linux-6.1",
+        /// With at most 256 drops at a departure, each at least one tick after the last.
+        Linux7_2 = "linux-7.2",
+    }
+}
 
 params! {
     /// Parameters of CoDel.
@@ -84,6 +95,9 @@ params! {
         count: OrOff<u64>, POSITIVE,
             "RFC 8289 §5.5: it grows; Schwarzkopf, Veith and Menth 2016 §III freeze it"
                 => OrOff(None);
+        /// Whose `codel_impl.h`: that of Linux 5.10, of 6.1 to 6.12, or of 7.2. `@linux-6.1` sets
+        /// it.
+        kernel: KernelCode, ANY, "Linux 7.2.13 codel_impl.h" => KernelCode::Linux7_2;
     }
     behaviour {
         "count on entering the dropping state":
@@ -108,17 +122,24 @@ params! {
         "a small backlog": "of the link, <= mtu_bytes", "RFC 8289 §4.4, §5.6",
             "ns3": "of the queue, < mtu_bytes", "ns-3 CoDelQueueDisc";
         "a queue found empty": "clears first_above", "RFC 8289 §5.6",
-            "linux": "clears first_above", "Linux 6.1.192 codel_impl.h, codel_dequeue",
+            "linux": "clears first_above, except with kernel=linux-5.10",
+                "Linux 6.1.192 codel_impl.h, codel_dequeue (fact aqm-132)",
             "ns3": "leaves first_above", "ns-3 CoDelQueueDisc";
         "after a mark the next is scheduled": "from drop_next", "Linux codel_impl.h",
             "ns3": "from now", "ns-3 CoDelQueueDisc";
         "ce_threshold marks": "whatever can be marked", "Linux codel_impl.h",
             "ns3": "only where ecn is on", "ns-3 CoDelQueueDisc";
+        "drops at one departure": "without a bound", "RFC 8289 §5.5",
+            "linux": "at most 256 with kernel=linux-7.2", "Linux 7.2.13 codel.h (fact aqm-133)";
         "an overload of flow queues": "leaves count", "RFC 8289 §5.4",
             "linux": "adds the packets it drops to count", "Linux sch_fq_codel.c, fq_codel_drop";
     }
     check: |params| check(params);
-    unused: |dialect| if dialect == "ns3" { &[] } else { &["l4s"] };
+    unused: |dialect| match dialect {
+        "linux" => &["l4s"],
+        "ns3" => &["kernel"],
+        _ => &["l4s", "kernel"],
+    };
 }
 
 fn check(params: &CoDelParams) -> Result<(), String> {

@@ -2,15 +2,14 @@
 //! it: time in ticks of 1024 ns that wrap at 32 bits, and 1/sqrt(count) in 16 bits, improved by one
 //! Newton step at every change of the count.
 //!
-//! Source: Linux 6.1 `codel_impl.h`, `codel_dequeue`, `codel_should_drop` and `codel_Newton_step`;
+//! Source: Linux 7.2 `codel_impl.h`, `codel_dequeue`, `codel_should_drop` and `codel_Newton_step`;
 //! ns-3 `CoDelQueueDisc`, `DoDequeue` and `OkToDrop`. A time of zero means "not set", as in the
 //! kernel: bit-exact, and wrong once in 2^32 ticks.
 //!
-//! Deviations: the cap of 256 drops per call of the newest kernels is missing, because we did not
-//! read its rule; so is the kernel's bypass of an empty queue. ns-3 compares times as if they never
-//! wrapped, our `ns3` allows for it, which differs after 73 minutes.
+//! Deviations: the kernel's bypass of an empty queue is missing. ns-3 compares times as if they
+//! never wrapped, our `ns3` allows for it, which differs after 73 minutes.
 
-use super::CoDelParams;
+use super::{CoDelParams, KernelCode};
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Ecn, Head};
 use crate::time::{Span, Time};
@@ -76,6 +75,9 @@ fn memory_of(interval: Ticks) -> Ticks {
     Ticks(interval.0.wrapping_mul(16))
 }
 
+/// Drops at one departure (Linux 7.2 `codel.h`, `CODEL_MAX_DROPS_PER_DEQUEUE`).
+const MAX_DROPS: u32 = 256;
+
 /// Whose code it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Build {
@@ -98,6 +100,7 @@ enum Phase {
 #[derive(Clone, Debug)]
 pub(super) struct TickCoDel {
     build: Build,
+    kernel: KernelCode,
     target: Ticks,
     interval: Ticks,
     mtu_bytes: u64,
@@ -106,6 +109,8 @@ pub(super) struct TickCoDel {
     l4s: bool,
     frozen_count: Option<u32>,
     phase: Phase,
+    /// Signals within the dropping state in this call.
+    signals: u32,
     dropping: bool,
     /// Zero: not set.
     first_above: Ticks,
@@ -120,6 +125,8 @@ impl TickCoDel {
     pub(super) fn new(build: Build, params: &CoDelParams, env: &Env) -> TickCoDel {
         TickCoDel {
             build,
+            // The bound and the least spacing are Linux's.
+            kernel: if build == Build::Linux { params.kernel } else { KernelCode::Linux6_1 },
             target: Ticks::of(params.target),
             interval: Ticks::of(params.interval),
             mtu_bytes: params.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
@@ -128,6 +135,7 @@ impl TickCoDel {
             l4s: params.l4s,
             frozen_count: params.frozen_count(),
             phase: Phase::Resting,
+            signals: 0,
             dropping: false,
             first_above: Ticks::ZERO,
             // Linux compares with the uptime, which is long; ns-3 with simulation time.
@@ -195,6 +203,12 @@ impl TickCoDel {
             self.phase = Phase::Resting;
             return Verdict::Pass;
         }
+        self.signals = if self.phase == Phase::Dropped { self.signals + 1 } else { 1 };
+        if self.kernel == KernelCode::Linux7_2 && self.signals > MAX_DROPS {
+            self.drop_next = now.plus(self.spacing());
+            self.phase = Phase::Resting;
+            return Verdict::Pass;
+        }
         self.raise();
         if can_mark {
             let from = if self.build == Build::Ns3 { now } else { self.drop_next };
@@ -221,7 +235,8 @@ impl TickCoDel {
     }
 
     fn spacing(&self) -> Ticks {
-        self.inverse_root.of(self.interval)
+        let least = if self.kernel == KernelCode::Linux7_2 { 1 } else { 0 };
+        Ticks(self.inverse_root.of(self.interval).0.max(least))
     }
 
     fn leave(&mut self) -> Verdict {
@@ -274,10 +289,11 @@ impl TickCoDel {
     }
 
     /// Linux 6.1.192 `codel_impl.h`, `codel_dequeue`: a queue found empty ends the dropping state
-    /// and clears `first_above`. ns-3 `CoDelQueueDisc::DoDequeue` clears it only where drops
-    /// emptied the queue within the call.
+    /// and clears `first_above`. Linux 5.10 and ns-3 `CoDelQueueDisc::DoDequeue` clear it only
+    /// where drops emptied the queue within the call.
     pub(super) fn on_empty(&mut self) {
-        if self.build == Build::Linux || self.phase != Phase::Resting {
+        let clears = self.build == Build::Linux && self.kernel != KernelCode::Linux5_10;
+        if clears || self.phase != Phase::Resting {
             self.first_above = Ticks::ZERO;
         }
         self.dropping = self.phase == Phase::Entered;
