@@ -175,3 +175,24 @@ app = { kind = "bulk" }
 """
     with pytest.raises(ScenarioError, match=r"flows\[0\].src_host: engine .* use engine sim"):
         plan(_core.Scenario.load(toml))
+
+
+ALONE = ["unshare", "--user", "--map-root-user", "--net"]
+
+
+@pytest.mark.skipif(shutil.which("tc") is None, reason="needs tc (iproute2)")
+def test_exported_commands_may_be_run_again():
+    """htb cannot be changed: its second `replace` ended with an error."""
+    script = "ip tuntap add eth9 mode tap && tc qdisc add dev eth9 root htb"
+    if subprocess.run([*ALONE, "sh", "-c", script], capture_output=True, check=False).returncode:
+        pytest.skip("needs a network namespace with tap and htb")
+    commands, _ = _core.tc_export(
+        [("eth9", False, 10_000_000, None, (40, 0, "none"), "taildrop:limit=50p", None)],
+        None,
+        False,
+    )
+    text = "\n".join(commands)
+    script = f"set -e; ip tuntap add eth9 mode tap\n{text}\n{text}\ntc class show dev eth9"
+    done = subprocess.run([*ALONE, "sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{text}\n{done.stderr}"
+    assert "class htb 1:10 root leaf 110: prio 0 rate 10Mbit ceil 10Mbit" in done.stdout

@@ -238,10 +238,20 @@ fn a_link_comes_back_with_rate_framing_and_queue() {
 }
 
 #[test]
+fn a_negative_overhead_without_framing_is_a_warning() {
+    let warned = |aqm: &str, framing_bytes| {
+        commands_of(&TcLink { framing_bytes, ..link(aqm) }, None).unwrap().warnings
+    };
+    assert!(warned("codel@linux", 0)[0].contains("overhead -14"));
+    assert!(warned("codel@linux", 14).is_empty());
+    assert!(warned("cake:bandwidth=10mbit,overhead=-20B", 0).is_empty());
+}
+
+#[test]
 fn cells_come_back_and_ptm_is_refused() {
     let of = |packing| TcLink { framing_bytes: 40, packing, ..link("fq_codel@linux") };
     let text = commands_of(&of(Packing { mpu: 64, cells: Cells::Atm }), None).unwrap().words;
-    assert!(text[0].contains("stab overhead 26 mpu 64 linklayer atm htb"), "{text:?}");
+    assert!(text[1].contains("stab overhead 26 mpu 64 linklayer atm htb"), "{text:?}");
     let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
     let toml = scenario(&read(&text.join("\n")).unwrap(), &wish).unwrap().toml;
     assert!(toml.contains("framing = \"40B\"\nmpu = \"64B\"\ncells = \"atm\"\n"), "{toml}");

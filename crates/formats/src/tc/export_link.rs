@@ -6,60 +6,69 @@ use super::shaped::ETHERNET_BYTES;
 use super::units::show_rate;
 use crate::FormatError;
 
-/// The commands that configure a link.
+/// The commands that configure a link, whatever was configured before: htb and ingress cannot be
+/// changed, and cake and tbf keep what a change leaves out, so all are made again.
 ///
 /// # Errors
 /// As [`words_of`].
 pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
-    let TcWords { words, warnings } = words_of(link, kernel)?;
+    let TcWords { words, mut warnings } = words_of(link, kernel)?;
     let discipline = words.join(" ");
     let mut commands = Vec::new();
     let mut device = link.device.clone();
     if link.is_arrivals {
         let outer = std::mem::replace(&mut device, format!("ifb4{}", link.device));
         commands.extend([
-            format!("ip link add {device} type ifb"),
+            format!("ip link show {device} > /dev/null 2>&1 || ip link add {device} type ifb"),
             format!("ip link set {device} up"),
             format!("tc qdisc replace dev {outer} handle ffff: ingress"),
+            format!("tc qdisc del dev {outer} ingress"),
+            format!("tc qdisc add dev {outer} handle ffff: ingress"),
             format!(
-                "tc filter replace dev {outer} parent ffff: protocol all matchall action mirred \
+                "tc filter add dev {outer} parent ffff: protocol all matchall action mirred \
                  egress redirect dev {device}"
             ),
         ]);
     }
+    commands.push(format!("tc qdisc replace dev {device} root pfifo"));
     if words.iter().any(|it| it == "bandwidth") && words[0] == "cake" {
         link_layer(link)?;
         commands.push(format!("tc qdisc replace dev {device} root {discipline}"));
         return Ok(TcWords { words: commands, warnings });
     }
-    let stab = stab(link)?;
+    warnings.extend(without_framing(link));
     if let Some(json) = &link.scheduler {
-        let TcWords { words, warnings } = with_scheduler(link, kernel, &device, &stab, json)?;
-        commands.extend(words);
+        let all = with_scheduler(link, kernel, &device, json)?;
+        commands.extend(all.words);
+        warnings.extend(all.warnings);
         return Ok(TcWords { words: commands, warnings });
     }
-    let rate = show_rate(link.bps);
-    match link.bucket {
-        Some(TcBucket { bytes: burst, is_overdraft: false }) => commands.extend([
-            format!(
-                "tc qdisc replace dev {device} root handle 1: {stab}tbf rate {rate} burst {burst} \
-                 latency 300ms"
-            ),
-            format!("tc qdisc replace dev {device} parent 1:1 handle 110: {discipline}"),
-        ]),
-        bucket => commands.extend([
-            format!("tc qdisc replace dev {device} root handle 1: {stab}htb default 10"),
-            format!(
-                "tc class replace dev {device} parent 1: classid 1:10 htb rate {rate} ceil \
-                 {rate}{}",
-                bucket.map_or(String::new(), |TcBucket { bytes, .. }| format!(
-                    " burst {bytes}b cburst {bytes}b"
-                ))
-            ),
-            format!("tc qdisc replace dev {device} parent 1:10 handle 110: {discipline}"),
-        ]),
-    }
+    let (shaper, parent) = shaper(link, &device)?;
+    commands.extend(shaper);
+    commands.push(format!("tc qdisc replace dev {device} {parent} handle 110: {discipline}"));
     Ok(TcWords { words: commands, warnings })
+}
+
+/// The commands of a shaper, and where its queue is.
+fn shaper(link: &TcLink, device: &str) -> Result<(Vec<String>, &'static str), FormatError> {
+    let (stab, rate) = (stab(link)?, show_rate(link.bps));
+    let burst = match link.bucket {
+        Some(TcBucket { bytes: burst, is_overdraft: false }) => {
+            let bucket = format!("rate {rate} burst {burst} latency 300ms");
+            let tbf = format!("tc qdisc replace dev {device} root handle 1: {stab}tbf {bucket}");
+            return Ok((vec![tbf], "parent 1:1"));
+        }
+        Some(TcBucket { bytes, .. }) => format!(" burst {bytes}b cburst {bytes}b"),
+        None => String::new(),
+    };
+    let commands = vec![
+        format!("tc qdisc replace dev {device} root handle 1: {stab}htb default 10"),
+        format!(
+            "tc class replace dev {device} parent 1: classid 1:10 htb rate {rate} ceil \
+             {rate}{burst}"
+        ),
+    ];
+    Ok((commands, "parent 1:10"))
 }
 
 /// The commands of a link with classes. htb shapes itself; prio is put below the link's shaper.
@@ -67,7 +76,6 @@ fn with_scheduler(
     link: &TcLink,
     kernel: Option<(u32, u32)>,
     device: &str,
-    stab: &str,
     json: &str,
 ) -> Result<TcWords, FormatError> {
     let root = Exported::new(link, kernel, json, "1:")?;
@@ -76,7 +84,7 @@ fn with_scheduler(
             let message = "the classes shape already; give the link a constant rate";
             return Err(FormatError::whole(message));
         }
-        let place = format!("root {stab}");
+        let place = format!("root {}", stab(link)?);
         let mut all = root.commands(device, place.trim_end())?;
         all.warnings.push(format!(
             "the rate of {} of the link itself is that of {device}, which no command sets",
@@ -84,18 +92,22 @@ fn with_scheduler(
         ));
         return Ok(all);
     }
-    // A queue that is replaced by prio.
-    let alone = TcLink { scheduler: None, aqm: "taildrop".to_owned(), ..link.clone() };
-    let TcWords { mut words, mut warnings } = commands_of(&alone, kernel)?;
-    words.pop();
-    words.retain(|it| {
-        it.starts_with(&format!("tc qdisc replace dev {device} root")) || it.starts_with("tc class")
-    });
-    let parent = if words.len() > 1 { "parent 1:10" } else { "parent 1:1" };
+    let (mut words, parent) = shaper(link, device)?;
     let below = Exported::new(link, kernel, json, "110:")?.commands(device, parent)?;
     words.extend(below.words);
-    warnings.extend(below.warnings);
-    Ok(TcWords { words, warnings })
+    Ok(TcWords { words, warnings: below.warnings })
+}
+
+/// A link without framing counts IP packets alone, which is seldom meant.
+fn without_framing(link: &TcLink) -> Option<String> {
+    let device = &link.device;
+    (link.framing_bytes == 0).then(|| {
+        format!(
+            "{device}: the link has no framing, so its rate counts IP packets alone and the \
+             Ethernet header is taken off (overhead -14); give the link `framing`, such as 14B, if \
+             its frames count"
+        )
+    })
 }
 
 /// The size table of a link, if it counts more than the kernel's packet length, which includes the
