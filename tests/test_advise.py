@@ -79,7 +79,7 @@ app = { kind = "bulk" }
 
 
 def test_the_table_shows_figures_grade_and_bounds(command):
-    done = command("advise", "--down", "2mbit", "--up", "1mbit", "--seeds", "2")
+    done = command("advise", "--down", "2mbit", "--up", "1mbit", "--seeds", "2", "--out", "out")
     assert done.returncode == 0, done.stderr
     for part in (
         "Set up cake",
@@ -87,8 +87,11 @@ def test_the_table_shows_figures_grade_and_bounds(command):
         "A+ below 5 ms",
         "tc qdisc replace dev eth0 root cake",
         "nat",
+        "CPU: our cake takes 48 ns a packet",
     ):
         assert part in done.stdout, part
+    page = (command.folder / "out" / "advice.html").read_text()
+    assert "<svg" in page and "Set up cake" in page and "<script" not in page
 
 
 def test_a_measurement_gives_what_no_option_does(tmp_path):

@@ -40,6 +40,7 @@ Examples:
     "--seeds", type=click.IntRange(2, 1000), default=5, metavar="N", show_default=True,
     help="Seeds per set-up.",
 )  # fmt: skip
+@options.out_option("Also write one page with a picture, advice.html, into DIR.")
 @options.store_option
 @options.json_option
 def advise(
@@ -51,6 +52,7 @@ def advise(
     purpose: str,
     device: str,
     seeds: int,
+    out: Path | None,
     fresh: bool,
     as_json: bool,
 ) -> int:
@@ -73,7 +75,12 @@ def advise(
         raise InputError(f"{missing} is not known: give the rate of the line, such as 50mbit")
     rtt_s = seconds(rtt) if rtt else rtt_s or 0.04
     line = Line(down_bps, up_bps, rtt_s, medium, purpose, seeds)
+    options.writing_to(out)
     advice = find(line, device, progress=console.meter(), store=options.store(fresh))
+    if out:
+        from sojourn.advising import page
+
+        (out / page.FILE).write_text(page.page(advice, _lines(line, advice)), encoding="utf-8")
     if as_json:
         console.show_json({"line": asdict(line), **asdict(advice)})
     else:
@@ -137,6 +144,7 @@ def _lines(line: Line, advice: Advice) -> list[str]:
         "",
         f"changes: added delay {_ms(delay.mean)} ({_ms(delay.low)} to {_ms(delay.high)}); "
         f"{'; '.join(costs)}",
+        _cpu(line, advice),
         *(f"how sure: {text}" for text in advice.sure),
         f"Load: {counted(downloads, 'download')}, {counted(uploads, 'upload')} and a probe "
         f"every 50 ms; means over {line.seeds} seeds, differences with 95 % intervals.",
@@ -148,6 +156,19 @@ def _lines(line: Line, advice: Advice) -> list[str]:
         "",
         *advice.uci,
     ]
+
+
+def _cpu(line: Line, advice: Advice) -> str:
+    """What the discipline itself costs at the line's rates."""
+    from sojourn.advising.line import COST_NS
+
+    packets_per_s = (line.down_bps + line.up_bps) / (8 * 1514)
+    cost_ns = COST_NS[advice.choice]
+    return (
+        f"CPU: our {advice.choice} takes {cost_ns} ns a packet where benches/RESULTS.md measured "
+        f"it, {packets_per_s * cost_ns / 1e7:.2g} % of that core at {packets_per_s:,.0f} packets "
+        "of 1514 B a second; forwarding, and a slower router, cost more"
+    )
 
 
 def _ms(span_s: float) -> str:
