@@ -286,3 +286,73 @@ def test_python_refuses_an_empty_path_as_the_command_does(
     with pytest.raises(InputError, match=f"^{name}: is empty; write a name"):
         call()
     assert not list(tmp_path.iterdir())
+
+
+class _Index:
+    """As an integer of numpy: no `int`, but a whole number."""
+
+    def __index__(self) -> int:
+        return 3
+
+
+@pytest.mark.parametrize("wrong", ["3", 2.5, True, -1, [1]])
+@pytest.mark.parametrize("call", ["run", "compare", "agree", "reproduce", "test", "jobs"])
+def test_a_seed_or_number_that_is_none_is_refused_with_argument_value_and_remedy(call, wrong):
+    from sojourn.testing.expectations import rule_of
+
+    name = {"run": "seed", "test": "max_seeds", "jobs": "jobs"}.get(call, "seeds")
+    calls: dict[str, Callable[[], object]] = {
+        "run": lambda: sojourn_api.run("onoff", seed=wrong),
+        "compare": lambda: sojourn_api.compare("onoff", "pie,codel", wrong),
+        "agree": lambda: sojourn_api.agree("onoff", seeds=wrong),
+        "reproduce": lambda: sojourn_api.reproduce.reproduce("pie:F6", seeds=wrong),
+        "test": lambda: rule_of("queue/x/delay_p95", 0.95, wrong),
+        "jobs": lambda: sojourn_api.compare("onoff", "pie,codel", 1, jobs=wrong),
+    }
+    if (call, wrong) == ("compare", [1]):
+        wrong = ["1"]
+    with pytest.raises(InputError, match=rf"^{name}: .*; give ") as refused:
+        calls[call]()
+    assert repr(wrong[0] if wrong == ["1"] else wrong) in str(refused.value)
+
+
+def test_a_seed_may_be_any_whole_number_of_python():
+    from sojourn.comparing.planned import choose_seeds
+    from sojourn.describing.library import load, seeded
+
+    assert seeded(load("onoff"), _Index()).seed == 3
+    assert choose_seeds(7, _Index()) == [7, 8, 9]
+    assert choose_seeds(7, [_Index(), 9]) == [3, 9]
+
+
+@pytest.mark.parametrize("wrong", [{"pie"}, frozenset(["pie"]), {"pie": 1}, 3, b"pie", ["pie", 3]])
+@pytest.mark.parametrize("call", ["run", "compare", "study", "tune", "reproduce"])
+def test_aqms_without_an_order_are_refused(call, wrong):
+    calls: dict[str, Callable[[], object]] = {
+        "run": lambda: sojourn_api.run("onoff", aqms=wrong),
+        "compare": lambda: sojourn_api.compare("onoff", wrong),
+        "study": lambda: sojourn_api.study.read("aqm-load-rtt", aqms=wrong),
+        "tune": lambda: sojourn_api.search.read_tune("tune-pie", aqms=wrong),
+        "reproduce": lambda: sojourn_api.reproduce.reproduce("pie:F6", aqms=wrong),
+    }
+    with pytest.raises(InputError, match=r'aqms: .*; give a text or a list, as in \["pie", "cod'):
+        calls[call]()
+
+
+def test_one_name_is_a_list_of_one():
+    with pytest.raises(InputError, match="^nosuch: no such file"):
+        sojourn_api.agree("nosuch")
+    with pytest.raises(InputError, match="reproduce nosuch: unknown paper"):
+        sojourn_api.reproduce.reproduce("nosuch")
+    with pytest.raises(InputError, match="scenarios: is an empty list; give at least one"):
+        sojourn_api.agree([])
+
+
+def test_sets_and_engines_of_another_type_are_refused():
+    for sets in ("a=b", 3, [("a", "b", "c")]):
+        with pytest.raises(InputError, match="^sets: .*; give a mapping such as"):
+            sojourn_api.run("onoff", sets=sets)
+    with pytest.raises(InputError, match="^engine: 3 is not a list"):
+        sojourn_api.run("onoff", engine=3)
+    with pytest.raises(InputError, match="until: 5 is not a text; write a share"):
+        sojourn_api.compare("onoff", "pie,codel", until=5)

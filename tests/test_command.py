@@ -295,7 +295,7 @@ def test_the_list_of_commands_imports_none_of_them():
 
 RUN_IMPORTS = """
 app cli cli.commands cli.console cli.interrupts cli.once cli.options cli.result_table cli.run
-control describing describing.formatting describing.library describing.metric_table
+control describing describing.arguments describing.formatting describing.library describing.metric_table
 describing.metrics describing.nearest describing.quantity describing.queues endpoint ending
 engines engines.protocol engines.linux engines.ns3 engines.registry engines.sim engines.sim.engine
 errors files loading locking platforms reading running running.labels running.memory

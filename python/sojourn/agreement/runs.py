@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sojourn import _core
 from sojourn.agreement.cells import Agreement, ScenarioPair
+from sojourn.describing.arguments import in_order, optional, whole
 from sojourn.describing.library import ScenarioLike, load
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike, EngineSelection
@@ -21,7 +23,7 @@ T = TypeVar("T")
 
 
 def agree(
-    scenarios: Sequence[ScenarioLike],
+    scenarios: ScenarioLike | Sequence[ScenarioLike],
     engine: EngineLike = ENGINES,
     *,
     seeds: int = 3,
@@ -33,7 +35,8 @@ def agree(
     """Run scenarios on two engines.
 
     Args:
-        scenarios: files, shipped names, `sojourn.scenario.Scenario` or loaded scenarios.
+        scenarios: one or several: files, shipped names, `sojourn.scenario.Scenario` or loaded
+            scenarios.
         engine: two engines, such as ``"sim,linux"``; the second is the reference.
         seeds: number of seeds, counting up from each scenario's own.
         jobs: concurrent runs; the number of cores by default.
@@ -42,13 +45,14 @@ def agree(
         **engine_options: options of the engines, as in `sojourn.run`.
 
     Raises:
-        InputError: fewer than two engines are given.
+        InputError: not two engines are given, no scenario, or a number of seeds that is none.
         ScenarioError: an engine cannot do what a scenario asks for.
         RunFailed: a run failed.
         Interrupted: Ctrl-C.
     """
     on = select_two(engine, engine_options)
-    loaded = [load(each) for each in scenarios]
+    seeds, jobs = whole("seeds", seeds, 1), optional("jobs", jobs)
+    loaded = [load(each) for each in _listed(scenarios)]
     tasks = tasks_on_both(loaded, on, seeds)
     found = paired(run_all(tasks, jobs=jobs, progress=progress, store=store), seeds)
     pairs = [
@@ -57,6 +61,15 @@ def agree(
         for link in scenario.links
     ]
     return Agreement((on[0].name, on[1].name), seeds, pairs)
+
+
+def _listed(scenarios: ScenarioLike | Sequence[ScenarioLike]) -> list[ScenarioLike]:
+    if isinstance(scenarios, str | Path | _core.Scenario) or hasattr(scenarios, "to_toml"):
+        return [scenarios]
+    listed = in_order("scenarios", scenarios, 'give files or names, as in ["traffic-mix"]')
+    if not listed:
+        raise InputError("scenarios: is an empty list; give at least one file or name")
+    return listed
 
 
 def select_two(engine: EngineLike, engine_options: Mapping[str, Any]) -> list[EngineSelection]:

@@ -17,6 +17,7 @@ from sojourn.comparing.own_metrics import OwnMetric, bring_metrics
 from sojourn.comparing.stopping import StoppingRule
 from sojourn.comparing.until import Cell, add_seeds, check_contenders, read_until
 from sojourn.control import Control, CustomControl, custom_controls
+from sojourn.describing.arguments import in_order, optional, whole
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link, framing_bytes
 from sojourn.endpoint import with_endpoints
@@ -32,6 +33,9 @@ from sojourn.running.store import DEFAULT_STORE, Store
 
 if TYPE_CHECKING:
     from sojourn.plots.background import Drawers
+
+
+_SEEDS = "give a number of them from 1 on, or a list of them"
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,9 @@ def plan(
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     if rule is not None:
         check_contenders(list(variants), len(on))
-    if isinstance(seeds, int):
+    jobs = optional("jobs", jobs)
+    if not isinstance(seeds, Iterable):
+        seeds = whole("seeds", seeds, 1, remedy=_SEEDS)
         check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)
     seed_list = choose_seeds(loaded.seed, seeds)
     # The first run of each AQM comes first, so that its figures can be drawn meanwhile.
@@ -220,9 +226,13 @@ def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
     """The seeds themselves, from a number of seeds or as they are.
 
     Raises:
-        InputError: the list is empty, or an entry occurs twice.
+        InputError: it is no number and no list of seeds, the list is empty, or an entry occurs
+            twice.
     """
-    listed = list(range(first, first + seeds)) if isinstance(seeds, int) else list(seeds)
+    if isinstance(seeds, Iterable) and not isinstance(seeds, str | bytes):
+        listed = [whole("seeds", each) for each in in_order("seeds", seeds, _SEEDS)]
+    else:
+        listed = list(range(first, first + whole("seeds", seeds, 1, remedy=_SEEDS)))
     if not listed:
         raise InputError("seeds: at least one is needed, and two for intervals")
     if len(set(listed)) < len(listed):

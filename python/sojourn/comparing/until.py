@@ -18,6 +18,7 @@ from sojourn.comparing import dominance
 from sojourn.comparing.idle import is_idle
 from sojourn.comparing.statistics import ALPHA
 from sojourn.comparing.stopping import StoppedContender, StoppingRule
+from sojourn.describing.arguments import whole
 from sojourn.describing.formatting import counted
 from sojourn.describing.quantity import required
 from sojourn.errors import InputError
@@ -146,9 +147,9 @@ def read_until(text: str | None, max_seeds: int | None, race: bool) -> StoppingR
         return None
     if text != DECIDED:
         _share(text)
-    most = MAX_SEEDS if max_seeds is None else max_seeds
-    if most < 2:
-        raise InputError(f"--max-seeds {most}: an interval needs at least 2 seeds")
+    most = MAX_SEEDS
+    if max_seeds is not None:
+        most = whole("--max-seeds", max_seeds, 2, remedy="an interval needs at least 2 seeds")
     return StoppingRule(text, most, race)
 
 
@@ -165,6 +166,8 @@ def check_contenders(contenders: Sequence[str], engines: int) -> None:
 
 
 def _share(text: str) -> float:
+    if not isinstance(text, str):
+        raise InputError(f"--until: {text!r} is not a text; {_NEEDS}")
     if not text.endswith("%"):
         raise InputError(f"--until {text}: {_NEEDS}")
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sojourn import _core, reading
+from sojourn.describing.arguments import in_order, whole
 from sojourn.describing.nearest import meant
 from sojourn.errors import InputError
 
@@ -105,10 +106,12 @@ def seeded(scenario: _core.Scenario, seed: int) -> _core.Scenario:
     """The scenario under another seed.
 
     Raises:
-        InputError: the seed does not fit into 64 bits.
+        InputError: the seed is not a whole number, or does not fit into 64 bits.
     """
-    if not 0 <= seed <= LARGEST_SEED:
-        raise InputError(f"seed: {seed} does not fit into 64 bits; give 0 to {LARGEST_SEED}")
+    remedy = f"give 0 to {LARGEST_SEED}"
+    seed = whole("seed", seed, remedy=remedy)
+    if seed > LARGEST_SEED:
+        raise InputError(f"seed: {seed} does not fit into 64 bits; {remedy}")
     return scenario.with_seed(seed)
 
 
@@ -168,10 +171,19 @@ def parse_set(text: str) -> tuple[str, str]:
 
 
 def set_pairs(sets: Sets) -> list[tuple[str, str]]:
-    """Overrides as dotted keys with TOML values, in order."""
+    """Overrides as dotted keys with TOML values, in order.
+
+    Raises:
+        InputError: they are neither a mapping nor pairs.
+    """
     if isinstance(sets, Mapping):
         return [(key, _toml(value)) for key, value in sets.items()]
-    return list(sets)
+    remedy = 'give a mapping such as {"links.bottleneck.rate": "20mbit"}'
+    pairs = in_order("sets", sets, remedy)
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InputError(f"sets: {pair!r} is not a pair of texts; {remedy}")
+    return pairs
 
 
 def _toml(value: object) -> str:

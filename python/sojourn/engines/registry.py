@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sojourn import _core
 from sojourn.control import CustomControl
+from sojourn.describing.arguments import in_order
 from sojourn.engines.protocol import Declaration, Engine, EngineOption, OptionValues
 from sojourn.errors import InputError
 
@@ -113,7 +114,8 @@ def select(engine: EngineLike, values: OptionValues | None = None) -> list[Engin
     """
     if isinstance(engine, str):
         engine = engine.split(",")
-    listed = [engine] if isinstance(engine, EngineSelection) else engine
+    one = isinstance(engine, EngineSelection)
+    listed = [engine] if one else in_order("engine", engine, 'give a text such as "sim,linux"')
     found = [
         each if isinstance(each, EngineSelection) else EngineSelection(find(each))
         for each in listed

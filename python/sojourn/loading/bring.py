@@ -21,6 +21,7 @@ from types import ModuleType
 from sojourn import _core, reading
 from sojourn._core import CustomLaw
 from sojourn.describing import aqm_list
+from sojourn.describing.arguments import in_order
 from sojourn.errors import InputError, ScenarioError
 from sojourn.loading import library
 from sojourn.loading.python_class import custom_law, is_law
@@ -29,6 +30,7 @@ AqmLike = str | type
 AqmsLike = AqmLike | Sequence[AqmLike]
 """One AQM or several: ``"pie"``, ``"pie,fq(codel)"``, a class, or a sequence of such."""
 
+_AQMS = 'give a text or a list, as in ["pie", "codel"]'
 _PYTHON = re.compile(
     r"^(?P<head>\s*(?:fq\()?\s*)(?P<file>[^(),=]*?\.py)(?!\w)"
     r"(?::(?P<cls>[A-Za-z_]\w*)(?![\w=]))?(?P<rest>.*)$"
@@ -55,11 +57,18 @@ def listed(aqms: AqmsLike) -> list[AqmLike]:
     """Every AQM of an argument ``aqms``.
 
     Raises:
-        InputError: a text is not a list of AQMs, see `sojourn.describing.aqm_list.split`.
+        InputError: it is a set or no list, an entry is neither a text nor a class, or a text is not
+            a list of AQMs, see `sojourn.describing.aqm_list.split`.
     """
     if isinstance(aqms, str):
         return [*aqm_list.split(aqms)]
-    return [aqms] if isinstance(aqms, type) else [*aqms]
+    if isinstance(aqms, type):
+        return [aqms]
+    found = in_order("aqms", aqms, _AQMS)
+    for each in found:
+        if not isinstance(each, str | type):
+            raise InputError(f"aqms: {each!r} is neither a text nor a class; {_AQMS}")
+    return found
 
 
 def bring(

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.describing.arguments import in_order, optional
 from sojourn.describing.library import Sets
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from sojourn.reproduce.pool import Pool
 
 FORMAT = 1
+
+_NAMES = 'give papers or items, as in ["pie", "kids:F6"]'
 
 
 Say = Callable[[str], None]
@@ -206,7 +209,7 @@ class Reproduction(Tabular):
 
 
 def reproduce(
-    names: Sequence[str] = (),
+    names: str | Sequence[str] = (),
     *,
     profile: Profile = "quick",
     seeds: int | None = None,
@@ -225,7 +228,8 @@ def reproduce(
     """Reproduce figures and tables of papers.
 
     Args:
-        names: ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by default.
+        names: one or several, ``PAPER`` or ``PAPER:ITEM``; everything that the engine can run by
+            default.
         profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
         seeds: seeds per case; by default those of each item.
         jobs: concurrent runs; the number of cores by default.
@@ -243,15 +247,17 @@ def reproduce(
         **engine_options: options of the engine, as for `sojourn.run`.
 
     Raises:
-        InputError: the engine, paper or item is unknown, or the engine cannot run it; or a
-            variant cannot be made or measured.
+        InputError: the engine, paper or item is unknown, or the engine cannot run it; `seeds` is
+            not a number from 1 on; or a variant cannot be made or measured.
         ImportError: pyarrow is not installed.
         Interrupted: Ctrl-C; finished runs are kept, the next call goes on from there.
         RunFailed: a run ended in an error that is not the user's.
     """
     arrow()
     where = registry.select_one(engine, engine_options)
-    selected = select(names, where.engine)
+    seeds, jobs = optional("seeds", seeds), optional("jobs", jobs)
+    wanted = [names] if isinstance(names, str) else in_order("names", names, _NAMES)
+    selected = select(wanted, where.engine)
     selected = with_asked(selected, Change(sets, aqms, link, cases), profile)
     store = store or Store()
     plans = {

@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from sojourn import _core, ending
 from sojourn.control import CustomControl
+from sojourn.describing.arguments import optional
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import (
@@ -187,9 +188,7 @@ def default_jobs() -> int:
 
 
 def _checked(jobs: int | None, tasks: int) -> int:
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs: {jobs} is not a number of runs at a time; at least 1")
-    return max(1, min(jobs or default_jobs(), tasks))
+    return max(1, min(optional("jobs", jobs) or default_jobs(), tasks))
 
 
 def _one(

@@ -12,6 +12,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.describing.arguments import optional
 from sojourn.describing.formatting import counted
 from sojourn.errors import InputError
 from sojourn.running.replicas import default_jobs
@@ -50,9 +51,7 @@ def processes(jobs: int | None = None) -> Workers:
     Raises:
         InputError: the number is not positive.
     """
-    if jobs is not None and jobs < 1:
-        raise InputError(f"jobs: {jobs} is not a number of processes; at least 1")
-    count = jobs or default_jobs()
+    count = optional("jobs", jobs) or default_jobs()
     # A new interpreter inherits no threads, open files or locks of this process.
     context = multiprocessing.get_context("spawn")
     return Workers(

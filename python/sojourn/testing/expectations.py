@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sojourn import _core
+from sojourn.describing.arguments import whole
 from sojourn.describing.formatting import counted
 from sojourn.describing.library import find, load
 from sojourn.describing.metrics import row_of
@@ -267,6 +268,7 @@ def rule_of(key: str, confidence: float, max_seeds: int) -> Until:
     Raises:
         InputError: so few seeds give no interval.
     """
+    max_seeds = whole("max_seeds", max_seeds, 1)
     rule = Until(key, math.inf, False, confidence, max_seeds)
     if max_seeds < (needed := fewest_seeds(rule)):
         raise InputError(
