@@ -340,7 +340,7 @@ def test_aqms_without_an_order_are_refused(call, wrong):
 
 
 def test_one_name_is_a_list_of_one():
-    with pytest.raises(InputError, match="^nosuch: no such file"):
+    with pytest.raises(InputError, match=r"^nosuch: no such file"):
         sojourn_api.agree("nosuch")
     with pytest.raises(InputError, match="reproduce nosuch: unknown paper"):
         sojourn_api.reproduce.reproduce("nosuch")
@@ -350,9 +350,30 @@ def test_one_name_is_a_list_of_one():
 
 def test_sets_and_engines_of_another_type_are_refused():
     for sets in ("a=b", 3, [("a", "b", "c")]):
-        with pytest.raises(InputError, match="^sets: .*; give a mapping such as"):
+        with pytest.raises(InputError, match=r"^sets: .*; give a mapping such as"):
             sojourn_api.run("onoff", sets=sets)
-    with pytest.raises(InputError, match="^engine: 3 is not a list"):
+    with pytest.raises(InputError, match=r"^engine: 3 is not a list"):
         sojourn_api.run("onoff", engine=3)
     with pytest.raises(InputError, match="until: 5 is not a text; write a share"):
         sojourn_api.compare("onoff", "pie,codel", until=5)
+
+
+def test_errors_name_options_on_the_command_line_and_arguments_in_python(command):
+    from sojourn.errors import in_python
+
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: sojourn_api.compare("onoff", ["pie", "pie"]), "aqms: `pie` is listed twice"),
+        (lambda: sojourn_api.compare("onoff", "pie", max_seeds=5),
+         'max_seeds: belongs to a rule of when to stop; add `until="decided"`'),
+        (lambda: sojourn_api.run("onoff", aqms="pie", link="x"), "link x: onoff has no such link"),
+        (lambda: sojourn_api.run("onoff", memory="5"), "memory 5: "),
+        (lambda: sojourn_api.compare("onoff", "pie", fair={"a": "1"}), "fair a=1: none of"),
+    ]  # fmt: skip
+    for call, words in calls:
+        with pytest.raises(InputError) as refused:
+            call()
+        assert str(refused.value).startswith(words)
+    said = command.refused("compare", "small.toml", "--aqm", "pie", "--max-seeds", "5")
+    assert "--max-seeds: belongs to a rule of when to stop; add --until decided" in said
+    kept = "kernel 6.1: is not built; `sojourn kernel build --kernel 6.1` makes it"
+    assert in_python(f"--{kept}") == kept

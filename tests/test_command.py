@@ -295,8 +295,9 @@ def test_the_list_of_commands_imports_none_of_them():
 
 RUN_IMPORTS = """
 app cli cli.commands cli.console cli.interrupts cli.once cli.options cli.result_table cli.run
-control describing describing.arguments describing.formatting describing.library describing.metric_table
-describing.metrics describing.nearest describing.quantity describing.queues endpoint ending
+control describing describing.arguments describing.formatting describing.library
+describing.metric_table describing.metrics describing.nearest describing.quantity
+describing.queues endpoint ending
 engines engines.protocol engines.linux engines.ns3 engines.registry engines.sim engines.sim.engine
 errors files loading locking platforms reading running running.labels running.memory
 running.replicas running.result running.runs running.series running.store tabular _core

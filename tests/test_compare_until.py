@@ -188,21 +188,21 @@ def test_the_rule_is_read_back_from_its_facts(race):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("5ms", None, False), "--until 5ms: write a share such as 5%, or `decided`"),
-        (("", None, False), "--until : write a share such as 5%, or `decided`"),
-        (("x%", None, False), "--until x%: write a share"),
-        (("0%", None, False), "--until 0%: is not above 0 and below 100%"),
-        (("-3%", None, False), "--until -3%: is not above 0 and below 100%"),
-        (("5ms%", None, False), "--until 5ms%: is not above 0"),
-        (("nan%", None, False), "--until nan%: "),
-        (("100%", None, False), "--until 100%: is not above 0 and below 100%"),
-        (("decided", 1, False), "--max-seeds 1: an interval needs at least 2 seeds"),
-        ((None, 9, False), "--max-seeds: belongs to a rule of when to stop; add --until decided"),
-        ((None, None, True), "--race: belongs to a rule of when to stop; add --until decided"),
+        (("5ms", None, False), "until 5ms: write a share such as 5%, or `decided`"),
+        (("", None, False), "until : write a share such as 5%, or `decided`"),
+        (("x%", None, False), "until x%: write a share"),
+        (("0%", None, False), "until 0%: is not above 0 and below 100%"),
+        (("-3%", None, False), "until -3%: is not above 0 and below 100%"),
+        (("5ms%", None, False), "until 5ms%: is not above 0"),
+        (("nan%", None, False), "until nan%: "),
+        (("100%", None, False), "until 100%: is not above 0 and below 100%"),
+        (("decided", 1, False), "max_seeds: 1 is below 2; an interval needs at least 2 seeds"),
+        ((None, 9, False), 'max_seeds: belongs to a rule of when to stop; add `until="decided"`'),
+        ((None, None, True), 'race: belongs to a rule of when to stop; add `until="decided"`'),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused_with_the_remedy(given, said):
-    with pytest.raises(InputError, match="--") as error:
+    with pytest.raises(InputError, match=": ") as error:
         read_until(*given)
     assert str(error.value).startswith(said)
 
@@ -223,10 +223,10 @@ def test_the_command_says_how_many_seeds_it_ran_and_json_has_the_rule(command):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--seeds", "3"], "seeds: --until finds their number; bound it by --max-seeds instead"),
+        (["--seeds", "3"], "seeds: --until finds their number, and --max-seeds bounds it"),
         (
             ["--engine", "sim,linux"],
-            "--until: compares AQMs on one engine; for several say --seeds",
+            "--until: compares AQMs on one engine; for several give --seeds",
         ),
     ],
 )

@@ -149,7 +149,7 @@ def test_the_link_is_the_only_one_or_the_bottleneck_or_asked_for():
     assert choose_link(Links("x"), None) == "x"
     assert choose_link(Links("a", "bottleneck"), None) == "bottleneck"
     assert choose_link(Links("a", "b"), "b") == "b"
-    with pytest.raises(InputError, match="--link"):
+    with pytest.raises(InputError, match="by `link`"):
         choose_link(Links("a", "b"), None)
     with pytest.raises(InputError, match="no such link; it has a, b"):
         choose_link(Links("a", "b"), "c")

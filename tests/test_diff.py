@@ -112,7 +112,7 @@ def test_the_command_saves_numbers_and_a_picture(command) -> None:
     [
         (["pie@linx", "pie"], "did you mean `linux`"),
         (["pi", "piee"], "did you mean `pie`"),
-        (["pie", "pi2", "two-way"], "say with --link"),
+        (["pie", "pi2", "two-way"], "gets the AQM by --link"),
         (["pie", "pi2", "two-way", "--link", "nix"], "no such link; it has downlink, uplink"),
         (["pie", "pi2", "nowhere"], "no shipped scenario of that name"),
     ],

@@ -480,7 +480,7 @@ def test_a_timer_frequency_that_no_kernel_has_is_refused() -> None:
 def test_engines_are_known_by_name() -> None:
     with pytest.raises(InputError, match="known: sim, linux"):
         registry.select(["qemu"], {})
-    with pytest.raises(InputError, match="--kernel"):
+    with pytest.raises(InputError, match="kernel: only engine linux has a kernel; add `engine"):
         registry.select(["sim"], {"kernel": Path("/bin/true")})
     with pytest.raises(InputError, match="not a program"):
         kernel.own(Path("/nonexistent"))

@@ -41,7 +41,7 @@ def test_a_run_that_needs_more_memory_than_there_is_names_the_word_that_drives_i
         sojourn.run(scenario, sets=sets)
     message = str(caught.value)
     assert message.startswith(f"{place}: ")
-    assert "of memory" in message and "--memory" in message
+    assert "of memory" in message and 'say `memory="' in message
 
 
 def test_too_many_seeds_are_refused_before_any_is_listed() -> None:
@@ -52,10 +52,10 @@ def test_too_many_seeds_are_refused_before_any_is_listed() -> None:
 def test_memory_allows_less_than_the_machine_has_or_more() -> None:
     with pytest.raises(sojourn.InputError, match="50MB are allowed"):
         sojourn.run("dumbbell-reno", sets={"flows.0.count": 100_000}, memory="50MB")
-    with pytest.raises(sojourn.InputError, match="--memory 3 apples: is not a size"):
+    with pytest.raises(sojourn.InputError, match="memory 3 apples: is not a size"):
         sojourn.run("dumbbell-reno", memory="3 apples")
     for text in ("-1GB", "0GB"):
-        with pytest.raises(sojourn.InputError, match=f"--memory {text}: must be positive"):
+        with pytest.raises(sojourn.InputError, match=f"memory {text}: must be positive"):
             sojourn.run("dumbbell-reno", memory=text)
     memory.check(load("dumbbell-reno", {"flows.0.count": 100_000_000}), allowed="1000GB")
 

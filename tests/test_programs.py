@@ -205,7 +205,7 @@ def test_several_aqms_are_compared_by_the_durations_of_programs(line, tmp_path, 
 @pytest.mark.parametrize(
     ("commands", "choices", "message"),
     [
-        ({"server": "true"}, {}, "--client: name a command behind the link"),
+        ({"server": "true"}, {}, "commands: name a command behind the link"),
         ({"web": "true"}, {}, "--at web: a host is in front of the link"),
         ({"Client": "true"}, {}, "in lower case"),
         ({"client@soon": "true"}, {}, "`soon` is not a time"),
@@ -213,12 +213,12 @@ def test_several_aqms_are_compared_by_the_durations_of_programs(line, tmp_path, 
         ({"client@1e12s": "true"}, {}, "later than any run ends"),
         ({"client": " "}, {}, "needs a command of the shell"),
         ({"client": "echo \udcff"}, {}, r"client: `echo \\udcff` is not UTF-8, from character 6"),
-        ({"client": "true"}, {"environment": {"A": "\udcff"}}, "--env A: .* is not UTF-8"),
+        ({"client": "true"}, {"environment": {"A": "\udcff"}}, "environment A: .* is not UTF-8"),
         ({"client": "true"}, {"see": ["\udcff"]}, "--see: .* is not UTF-8"),
         ({"client": "true"}, {"see": ["/no/such/folder"]}, "--see: /no/such/folder: is not there"),
-        ({"client": "true"}, {"folders": {"server": "/usr"}}, "--folder server: has no command"),
+        ({"client": "true"}, {"folders": {"server": "/usr"}}, "folders server: has no command"),
         ({"client": "true"}, {"folders": {"client": "/etc/passwd"}}, "is not a folder"),
-        ({"client": "true"}, {"environment": {"1A": "b"}}, "--env 1A: is not the name"),
+        ({"client": "true"}, {"environment": {"1A": "b"}}, "environment 1A: is not the name"),
     ],
 )
 def test_an_invalid_host_start_folder_or_variable_is_refused(commands, choices, message):
@@ -241,7 +241,7 @@ def test_programs_take_the_place_of_the_group_named_so_or_of_the_only_one():
     assert wish(other, programs)["group"] == "web"
     two = other + '[[flows]]\nname = "voice"\npath = ["down"]\nrtt = "1ms"\napp = "voice"\n'
     two = two.replace('app = "voice"', 'app = { kind = "bulk" }')
-    with pytest.raises(InputError, match="--replace: programs take the place of one group"):
+    with pytest.raises(InputError, match="group: programs take the place of one group"):
         wish(two, programs)
     assert wish(two, gather({"client": "true"}, group="voice"))["group"] == "voice"
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sojourn import _core
@@ -49,11 +51,62 @@ class InputError(ValueError):
     """Invalid input other than the content of a scenario.
 
     The text is one sentence: where, what, and how to fix it. Very long words, which can only be
-    echoed input, are cut.
+    echoed input, are cut. It is written with the options of the command line; in Python they are
+    replaced by the arguments of the same meaning.
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(shortened(text))
+        super().__init__(shortened(text if _IN_COMMAND else in_python(text)))
+
+
+_IN_COMMAND: list[object] = []
+"""Has an entry while a command of the command line runs."""
+
+
+@contextmanager
+def in_command() -> Iterator[None]:
+    """Errors inside name options of the command line."""
+    _IN_COMMAND.append(None)
+    try:
+        yield
+    finally:
+        _IN_COMMAND.pop()
+
+
+# The argument of Python for each option that has one.
+_ARGUMENTS = {
+    "aqm": "aqms", "cases": "cases", "client": "commands", "cluster": "executor",
+    "endpoint": "endpoints", "engine": "engine", "env": "environment", "fair": "fair",
+    "folder": "folders", "format": "formats", "jobs": "jobs", "kernel": "kernel", "link": "link",
+    "max-seeds": "max_seeds", "memory": "memory", "metric": "metrics", "race": "race",
+    "replace": "group", "seed": "seed", "seeds": "seeds", "set": "sets", "size": "size",
+    "until": "until",
+}  # fmt: skip
+_VALUE = r"N|decided|sim|linux|ns3|[^ ;,)]*[0-9=:][^ ;,)]*"
+_OPTION = re.compile(rf"--({'|'.join(_ARGUMENTS)})(?![\w-])(?: ({_VALUE})(?=[;,)]|$))?")
+
+
+def in_python(text: str) -> str:
+    """A message with Python's arguments in place of options, such as ``max_seeds``.
+
+    Commands, which are quoted and begin with ``sojourn``, stay as they are.
+    """
+    parts = text.split("`")
+    for at, part in enumerate(parts):
+        if not part.startswith("sojourn "):
+            parts[at] = _OPTION.sub(_quoted if at % 2 else _unquoted, part)
+    return "`".join(parts)
+
+
+def _quoted(option: re.Match[str]) -> str:
+    name, value = _ARGUMENTS[option[1]], option[2]
+    return f'{name}="{value}"' if value else name
+
+
+def _unquoted(option: re.Match[str]) -> str:
+    if option.start() == 0:
+        return option[0].replace(f"--{option[1]}", _ARGUMENTS[option[1]])
+    return f"`{_quoted(option)}`"
 
 
 def not_empty(text: object, what: str, *, is_required: bool = True) -> None:

@@ -20,7 +20,15 @@ from sojourn import _core
 from sojourn.cli import console
 from sojourn.cli.commands import Commands
 from sojourn.cli.interrupts import INTERRUPTED, Interrupts, words
-from sojourn.errors import InputError, Interrupted, LawError, RunFailed, ScenarioError, shortened
+from sojourn.errors import (
+    InputError,
+    Interrupted,
+    LawError,
+    RunFailed,
+    ScenarioError,
+    in_command,
+    shortened,
+)
 
 OK, INVALID, BAD_INPUT = 0, 1, 2
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -69,7 +77,7 @@ def main(arguments: Sequence[str] | None = None, *, ends_process: bool = False) 
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     interrupts = Interrupts()
     try:
-        with interrupts.listening(ends_process):
+        with interrupts.listening(ends_process), in_command():
             return _exit_code(arguments)
     except (KeyboardInterrupt, Exception) as error:
         # An exception that a library raises because of the interrupt is not an error.

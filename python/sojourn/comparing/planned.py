@@ -147,7 +147,7 @@ def plan(
     """Check what `compare` is given, with its arguments and errors, before anything runs."""
     rule = read_until(until, max_seeds, race)
     if rule is not None and seeds is not None:
-        raise InputError("seeds: --until finds their number; bound it by --max-seeds instead")
+        raise InputError("seeds: --until finds their number, and --max-seeds bounds it")
     if seeds is None:
         seeds = rule.max_seeds if rule else DEFAULT_SEEDS
     on = registry.select_variants(engine, engine_options)

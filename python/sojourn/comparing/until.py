@@ -160,7 +160,7 @@ def check_contenders(contenders: Sequence[str], engines: int) -> None:
         InputError: there is one AQM, or several engines.
     """
     if engines > 1:
-        raise InputError("--until: compares AQMs on one engine; for several say --seeds")
+        raise InputError("--until: compares AQMs on one engine; for several give --seeds")
     if len(contenders) < 2:
         raise InputError("--until: differences need at least two AQMs; name another in --aqm")
 

@@ -135,4 +135,6 @@ def choose_link(scenario: _core.Scenario, link: str | None) -> str:
         return link
     if found := compared_link(links):
         return found
-    raise InputError(f"{scenario.name} has the links {known}; say with --link which gets the AQM")
+    raise InputError(
+        f"{scenario.name} has the links {known}; name the one that gets the AQM by --link"
+    )

@@ -114,8 +114,11 @@ def select(engine: EngineLike, values: OptionValues | None = None) -> list[Engin
     """
     if isinstance(engine, str):
         engine = engine.split(",")
-    one = isinstance(engine, EngineSelection)
-    listed = [engine] if one else in_order("engine", engine, 'give a text such as "sim,linux"')
+    listed: list[str | EngineSelection]
+    if isinstance(engine, EngineSelection):
+        listed = [engine]
+    else:
+        listed = in_order("engine", engine, 'give a text such as "sim,linux"')
     found = [
         each if isinstance(each, EngineSelection) else EngineSelection(find(each))
         for each in listed
