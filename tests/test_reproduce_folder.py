@@ -118,6 +118,29 @@ def test_a_folder_is_judged_and_shown_by_the_machinery_of_the_known_papers(paper
     assert "Not covered: no such hardware." in page and "CoDel is faster (§4)" in page
 
 
+def test_the_table_has_published_values_of_any_unit_and_none_is_nan(paper):
+    settling = """
+[[claims]]
+item = "F1"
+what = "It settles"
+printed = "§5"
+case = "codel"
+metric = "state_delay_mean_settled"
+within = [-2, -1]
+published = 3
+tolerance = "approx"
+"""
+    changed(paper, 'unit = "us"', 'unit = "s"')
+    (paper / "paper.toml").write_text((paper / "paper.toml").read_text() + settling)
+    (made,) = [each for each in measured(paper, "F1").papers[0].items if each.item.id == "F1"]
+    (table,) = made.item.tables(made.values)
+    (codel,) = [row for row in show.table_rows(made, table) if row[0] == "codel"]
+    assert [cell.partition(" / ")[2] for cell in codel[1:]] == ["–", "1e+06", "3"]
+    assert codel[-1] == "– / 3"
+    every = [cell for row in show.value_table(made).rows for cell in row]
+    assert "1e+06" in every and "nan" not in every
+
+
 def test_the_value_is_that_of_the_scenario_that_is_exported(paper):
     (file, _) = reproduce.export([f"{paper}:F1"], paper.parent / "cases")
     values = reproduce.to_json(measured(paper, seeds=1))["values"]

@@ -109,13 +109,13 @@ class _PartReader:
         label = f"{own.case} {own.of} {own.metric}".replace("  ", " ")
         if not operations or operations == ["minus"]:
             factor = self._factor(unit, own)
-            key = own.key if unit == usual and not operations else ""
+            key = "" if operations else own.key
             measure = _scaled(own.key, factor)
             if operations:
                 other, _ = self._other("minus", own)
                 measure = claims.difference(measure, _scaled(other.key, factor))
                 label += f" - {other.case}"
-            return Part(label, measure, Published(low, high), unit, key)
+            return Part(label, measure, Published(low, high), unit, key, factor=factor)
         other, _ = self._other(operations[0], own)
         ratio = claims.ratio(own.key, other.key)
         if operations == ["divided_by"]:

@@ -114,6 +114,11 @@ class Published:
         ends = [end for end in (self.low, self.high) if end is not None]
         return min(ends, key=lambda end: abs(end - value))
 
+    def scaled(self, factor: float) -> Published:
+        """The range in another unit."""
+        low, high = (None if end is None else factor * end for end in (self.low, self.high))
+        return Published(low, high)
+
     def __str__(self) -> str:
         """As text: ``3``, ``1 to 2``, ``≤ 3``."""
         if self.low is None:
@@ -147,6 +152,7 @@ class Part:
             changes.
         key: key of the item's values, if the number is one of them.
         sides: the two sides of a relation, in its order.
+        factor: from the value under `key` to `unit`.
     """
 
     label: str
@@ -155,6 +161,14 @@ class Part:
     unit: str = ""
     key: str = ""
     sides: tuple[Side, ...] = ()
+    factor: float = 1.0
+
+    @property
+    def in_values(self) -> Published | None:
+        """The published number in the unit of the item's value; None if it is not one of them."""
+        if self.published is None or not self.key:
+            return None
+        return self.published.scaled(1.0 / self.factor)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ def table_rows(made: MeasuredItem, table: Table) -> list[list[str]]:
     def text(cell: str | Cell) -> str:
         if isinstance(cell, str):
             return cell
-        value = format(made.values.get(cell.key, math.nan), cell.form)
+        found = made.values.get(cell.key, math.nan)
+        value = "–" if math.isnan(found) else format(found, cell.form)
         return f"{value} / {known.get(cell.key, '–')}"
 
     return [[text(cell) for cell in row] for row in table.rows]
@@ -90,7 +91,7 @@ def table_rows(made: MeasuredItem, table: Table) -> list[list[str]]:
 def published_values(made: MeasuredItem) -> dict[str, str]:
     """The published numbers, by the key of the measured value."""
     parts = [part for claim in made.claims for part in claim.claim.parts]
-    return {part.key: str(part.published) for part in parts if part.published and part.key}
+    return {part.key: str(part.in_values) for part in parts if part.in_values}
 
 
 CLAIM_HEADER = (
