@@ -186,3 +186,34 @@ def test_a_mahimahi_trace_repeats_where_the_scenario_ends() -> None:
     sets = {"links.bottleneck.rate": "7mbit", "duration": "101ms", "warmup": "0s"}
     with pytest.raises(InputError, match="set duration=100ms"):
         mahimahi.trace(library.load("dumbbell-reno", sets))
+
+
+@pytest.mark.parametrize(("rate", "seconds"), [("20mbit", 600), ("7mbit", 60), ("12mbit", 1)])
+def test_a_mahimahi_trace_carries_every_packet_to_its_last_millisecond(rate, seconds) -> None:
+    sets = {"links.bottleneck.rate": rate, "duration": f"{seconds}s", "warmup": "0s"}
+    lines = mahimahi.trace(library.load("dumbbell-reno", sets)).splitlines()
+    assert len(lines) == int(rate.removesuffix("mbit")) * 1_000_000 * seconds // 12_000
+    assert lines[-1] == str(1000 * seconds)
+
+
+def test_a_trace_that_is_read_back_has_the_rate_of_its_link(tmp_path: Path) -> None:
+    sets = {"links.bottleneck.rate": "12mbit", "duration": "1s", "warmup": "0s"}
+    (tmp_path / "link.trace").write_text(mahimahi.trace(library.load("dumbbell-reno", sets)))
+    text = (
+        'name = "back"\nduration = "10s"\n[links.l]\ndelay = "0ms"\nbuffer = "1500kB"\n'
+        'rate = { kind = "trace", file = "link.trace" }\n[[flows]]\nname = "f"\npath = ["l"]\n'
+        'rtt = "10ms"\napp = { kind = "cbr", rate = "24mbit", packet = "1500B" }\n'
+        "[record]\npackets = true\n"
+    )
+    (tmp_path / "back.toml").write_text(text)
+    packets = sojourn.run(tmp_path / "back.toml").columns("packets")
+    pairs = zip(packets["left_ns"], packets["fate"], strict=True)
+    left = sorted(ns for ns, fate in pairs if fate == "sent")
+    # One packet in every millisecond, with the last of each period.
+    assert left == [1_000_000 * ms for ms in range(left[0] // 1_000_000, 10_000)]
+
+
+def test_a_duration_that_is_no_whole_millisecond_is_refused() -> None:
+    sets = {"links.bottleneck.rate": "12mbit", "duration": "100.4ms", "warmup": "0s"}
+    with pytest.raises(InputError, match=r"is not a whole number of milliseconds.*duration=100ms"):
+        mahimahi.trace(library.load("dumbbell-reno", sets))

@@ -13,8 +13,10 @@ from sojourn import _core
 from sojourn.describing.quantity import required
 from sojourn.errors import InputError
 
-_OPPORTUNITY_BITS = 12_000
-_MS_PER_S = 1000
+_NS_PER_S = 1_000_000_000
+_NS_PER_MS = 1_000_000
+# In bit * ns / s, so that whole numbers add up: a sum of floats loses a packet in minutes.
+_OPPORTUNITY = 12_000 * _NS_PER_S
 
 
 def trace(scenario: _core.Scenario, link: str | None = None) -> str:
@@ -25,7 +27,8 @@ def trace(scenario: _core.Scenario, link: str | None = None) -> str:
         link: its name; by default the only one.
 
     Raises:
-        InputError: the link is not named, or its rate is neither constant nor a schedule.
+        InputError: the link is not named, its rate is neither constant nor a schedule, or the
+            trace would not repeat when the scenario ends.
     """
     resolved = json.loads(scenario.resolved_json())
     links = {found["name"]: found for found in resolved["links"]}
@@ -34,14 +37,17 @@ def trace(scenario: _core.Scenario, link: str | None = None) -> str:
     if link is None or link not in links:
         raise InputError(f"--link: name one of {', '.join(links)}")
     steps = _steps(link, links[link]["rate"])
-    end = round(required("duration", resolved["duration"]).size * _MS_PER_S)
-    lines, sent, due = [], 0, 0.0
+    end, rest = divmod(_ns("duration", resolved["duration"]), _NS_PER_MS)
+    if rest:
+        raise InputError(
+            f"duration: {resolved['duration']} is not a whole number of milliseconds, as the times "
+            f"of a trace are; set duration={end}ms"
+        )
+    lines, due = [], 0
     for ms in range(1, end + 1):
-        due += _carried(steps, ms) / _OPPORTUNITY_BITS
-        # The sum of a steady rate is a little below or above a whole number.
-        whole = int(due + 1e-9)
-        lines += [str(ms)] * (whole - sent)
-        sent = whole
+        due += _carried(steps, ms * _NS_PER_MS)
+        whole, due = divmod(due, _OPPORTUNITY)
+        lines += [str(ms)] * whole
     if not lines:
         raise InputError(f"links.{link}.rate: carries not one packet in {end} ms")
     if lines[-1] != str(end):
@@ -52,23 +58,26 @@ def trace(scenario: _core.Scenario, link: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _carried(steps: list[tuple[float, float]], ms: int) -> float:
-    """The bits that the link carries in the millisecond before `ms`; past steps are removed."""
-    at, bits = ms - 1.0, 0.0
-    while len(steps) > 1 and steps[1][0] <= ms:
-        bits += steps[0][1] * (steps[1][0] - at) / _MS_PER_S
+def _carried(steps: list[tuple[int, int]], end_ns: int) -> int:
+    """What the link carries in the millisecond that ends then; past steps are removed."""
+    at, carried = end_ns - _NS_PER_MS, 0
+    while len(steps) > 1 and steps[1][0] <= end_ns:
+        carried += steps[0][1] * (steps[1][0] - at)
         at = steps[1][0]
         steps.pop(0)
-    return bits + steps[0][1] * (ms - at) / _MS_PER_S
+    return carried + steps[0][1] * (end_ns - at)
 
 
-def _steps(link: str, rate: Any) -> list[tuple[float, float]]:
-    """From which millisecond on which rate in bit/s holds."""
+def _steps(link: str, rate: Any) -> list[tuple[int, int]]:
+    """From which nanosecond on which rate in bit/s holds."""
     if isinstance(rate, str):
-        return [(0.0, required(f"links.{link}.rate", rate).size)]
+        return [(0, round(required(f"links.{link}.rate", rate).size))]
     if rate["kind"] != "schedule":
         hint = f"; it is the file {rate['file']} itself" if rate["kind"] == "trace" else ""
         raise InputError(f"links.{link}.rate: `{rate['kind']}` is not a rate over time{hint}")
     place = f"links.{link}.rate.steps"
-    return [(required(place, at).size * _MS_PER_S, required(place, value).size)
-            for at, value in rate["steps"]]  # fmt: skip
+    return [(_ns(place, at), round(required(place, value).size)) for at, value in rate["steps"]]
+
+
+def _ns(place: str, time: str) -> int:
+    return round(required(place, time).size * _NS_PER_S)
