@@ -98,6 +98,31 @@ def test_tables_of_a_result_are_named(tmp_path):
         result.to_arrow("nonsense")
 
 
+def test_columns_of_a_table_have_the_same_types_with_rows_as_without():
+    from sojourn.running.result import TABLES
+
+    pytest.importorskip("pandas")
+    pytest.importorskip("polars")
+    record = {f"record.{name}": True for name in ("packets", "signals", "flows")}
+    few = sojourn.run("dumbbell-reno", sets=SETS | {"record.states": False})
+    full = sojourn.run("dumbbell-reno", sets=SETS | record | {"record.bins": "100ms"})
+    assert len(full.columns("packets")["seq"]) and not few.columns("packets")["seq"]
+    for name in TABLES:
+        assert few.to_arrow(name).schema.equals(full.to_arrow(name).schema)
+        assert few.to_polars(name).schema == full.to_polars(name).schema
+        assert dict(few.to_pandas(name).dtypes) == dict(full.to_pandas(name).dtypes), name
+    assert few.to_pandas("packets").dtypes["arrived_ns"] == "int64"
+
+
+def test_an_unknown_number_of_a_summary_is_refused_with_those_that_are_meant():
+    summary = sojourn.run("dumbbell-reno", sets=SETS).summary
+    with pytest.raises(KeyError, match="`delay_p95` in this run; it has queue/bottleneck/delay_p9"):
+        summary["delay_p95"]
+    with pytest.raises(KeyError, match=r"did you mean `queue/bottleneck/delay_p95`.*tables\.md"):
+        summary["queue/bottleneck/dela_p95"]
+    assert summary.get("delay_p95") is None and "delay_p95" not in summary
+
+
 @pytest.mark.parametrize("name", ["pandas", "polars"])
 def test_a_missing_package_is_named_with_how_to_install_it(name, monkeypatch):
     def absent(wanted):

@@ -347,6 +347,12 @@ class Table:
             ValueError: this is not a Parquet file, or its columns are not those of the table.
         """
 
+    def fields(self) -> list[tuple[str, str, bool]]:
+        """Name and kind of every column, and whether values may be missing.
+
+        Kinds are ``text``, ``boolean``, ``integer``, ``number`` and ``pairs``, as `columns` has.
+        """
+
     def columns(self, first: int = 0, count: int | None = None) -> dict[str, list[Any]]:
         """The values of every column, from row `first` on, `count` of them at most.
 

@@ -115,6 +115,10 @@ class Columns:
         """As that of a table of the core."""
         return dict(self.values)
 
+    def fields(self) -> list[tuple[str, str, bool]]:
+        """As that of a table of the core; whole numbers are never missing."""
+        return [(name, kind, kind != "integer") for name, kind in self.kinds.items()]
+
     def to_arrow(self) -> pa.Table:
         """The table as an Arrow table.
 
@@ -133,6 +137,16 @@ class Columns:
         types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
         schema = {name: types[kind] for name, kind in self.kinds.items()}
         return polars.DataFrame(dict(self.values), schema=schema)
+
+
+# Types of pandas by kind of column, and whether values may be missing; `text` is that of its
+# version. They do not depend on the values: those of an empty table are those of a full one.
+_DTYPES = {
+    ("text", False): "text", ("text", True): "text", ("boolean", False): "bool",
+    ("boolean", True): "object", ("integer", False): "int64", ("integer", True): "float64",
+    ("number", False): "float64", ("number", True): "float64", ("pairs", False): "object",
+    ("pairs", True): "object",
+}  # fmt: skip
 
 
 def known(value: float) -> float | None:
@@ -171,7 +185,12 @@ def as_pandas(table: Any) -> Any:
         raise ImportError("to_pandas: pandas is not installed; pip install pandas") from None
     if hasattr(table, "to_pandas"):
         return table.to_pandas()
-    return pandas.DataFrame(table.columns())
+    kinds = {name: _DTYPES.get((kind, gaps)) for name, kind, gaps in table.fields()}
+    text = pandas.Series(["text"]).dtype  # of pandas 3 `str`, before it `object`
+    return pandas.DataFrame({
+        name: pandas.Series(values, dtype=text if kinds[name] == "text" else kinds[name])
+        for name, values in table.columns().items()
+    })  # fmt: skip
 
 
 def as_polars(table: Any) -> Any:

@@ -6,10 +6,21 @@ use arrow_array::types::{
     UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, DictionaryArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
+
+/// What the values of a column are in Python: `text`, `boolean`, `integer`, `number` or `pairs`.
+pub(crate) fn kind(field: &Field) -> &'static str {
+    match field.data_type() {
+        DataType::Utf8 | DataType::Dictionary(..) => "text",
+        DataType::Boolean => "boolean",
+        DataType::Float64 => "number",
+        DataType::Map(..) => "pairs",
+        _ => "integer",
+    }
+}
 
 /// Appends the values of a column to a list: numbers, truth values, texts, of a map its pairs in a
 /// list, and None.

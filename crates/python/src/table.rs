@@ -12,7 +12,7 @@ use sojourn_record::stored::{self, Label};
 use sojourn_record::{Run, tables};
 
 use crate::cancel::Cancel;
-use crate::columns::append;
+use crate::columns::{append, kind};
 use crate::errors::Cancelled;
 
 /// A result table; any Arrow library reads it through `__arrow_c_stream__` without a copy.
@@ -115,6 +115,14 @@ impl Table {
             found.set_item(field.name(), list)?;
         }
         Ok(found)
+    }
+
+    /// Name and kind of every column, and whether its values may be missing: the same with rows as
+    /// without.
+    fn fields(&self) -> Vec<(String, &'static str, bool)> {
+        let schema = self.reader().schema();
+        let fields = schema.fields().iter();
+        fields.map(|field| (field.name().clone(), kind(field), field.is_nullable())).collect()
     }
 
     /// Writes the rows with their labels as Parquet to a file of Python; returns how many.

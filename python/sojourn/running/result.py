@@ -43,6 +43,26 @@ class RunLike(Protocol):
     ) -> list[str]: ...
 
 
+class Numbers(dict[str, float]):
+    """Numbers by key; an unknown key is refused with the nearest ones."""
+
+    def __missing__(self, key: object) -> float:
+        """Refuse a key.
+
+        Raises:
+            KeyError: always.
+        """
+        from sojourn.describing.nearest import meant
+
+        # `delay_p95` alone lacks its queue: `queue/bottleneck/delay_p95`.
+        same = [known for known in self if known.rpartition("/")[2] == str(key)]
+        hint = f"; it has {', '.join(same[:3])}" if same else meant(str(key), self)
+        raise KeyError(
+            f"no number `{key}` in this run{hint}; `list(result.summary)` has every key and "
+            "docs/reference/tables.md every metric"
+        )
+
+
 class Result(TabularByName):
     """The results of one run.
 
@@ -106,8 +126,11 @@ class Result(TabularByName):
         """Every number of the run in its SI unit by ``scope/name/metric``.
 
         For example ``result.summary["queue/bottleneck/delay_p95"]`` in seconds.
+
+        Raises:
+            KeyError: on reading a key that does not exist; the text has the nearest ones.
         """
-        return {"/".join(filter(None, row[:3])): row[3] for row in self.summary_rows}
+        return Numbers({"/".join(filter(None, row[:3])): row[3] for row in self.summary_rows})
 
     def table(self, name: str) -> pa.Table:
         """One of the tables in `TABLES` as an Arrow table.
