@@ -204,6 +204,20 @@ impl Arranged {
             .collect();
     }
 
+    /// The servers that had ended without a failure before a client did, as the end of a sentence:
+    /// a client that finds no server fails. Failed ones have sentences of their own.
+    fn servers_gone(&self, client_end_ns: Option<u64>) -> String {
+        let (plan, _) = self.report();
+        let is_server =
+            |index: usize| plan.hosts[plan.wish.commands[index].host].side != HostSide::Client;
+        let gone = self.commands().filter_map(|(index, report, host, command)| {
+            let end_ns = report.end_ns.filter(|end_ns| Some(*end_ns) <= client_end_ns)?;
+            let is_gone = is_server(index) && report.exit_code == Some(0);
+            is_gone.then(|| format!(", after {host}: `{command}` had ended at {}", seconds(end_ns)))
+        });
+        gone.collect()
+    }
+
     /// Why programs make the run an invalid experiment, one sentence each.
     pub(super) fn failures(&self, folder: &Path) -> Vec<String> {
         let (plan, report) = self.report();
@@ -229,7 +243,8 @@ impl Arranged {
                 }
                 _ => continue,
             };
-            reasons.push(format!("{what} {how}{}", said(folder, index, report)));
+            let before = if is_client { self.servers_gone(report.end_ns) } else { String::new() };
+            reasons.push(format!("{what} {how}{before}{}", said(folder, index, report)));
         }
         reasons
     }
@@ -361,6 +376,9 @@ mod tests {
         assert!(found[0].contains("exit code 127 at 3.500 s"), "{found:?}");
         assert!(found[0].contains("--see"), "{found:?}");
         assert!(reasons(ended(1), ended(0))[0].starts_with("server: `true` ended with"));
+        let gone = "ended with exit code 7 at 3.500 s, after server: `true` had ended at 3.500 s";
+        assert!(reasons(ended(0), ended(7))[0].contains(gone));
+        assert!(!reasons(running, ended(7))[0].contains("had ended"));
         assert!(reasons(running, running)[0].contains("had not ended at 4.000 s"));
     }
 
