@@ -462,10 +462,12 @@ fn only_the_correlation_of_netem_has_no_counterpart() {
     let of = |word: &str| found.unknown.iter().find(|it| it.contains(word)).unwrap().clone();
     assert_eq!(
         of("`delay"),
-        "the correlation 25% in `delay 100ms 20ms 25%` of netem (line 1) has no counterpart here"
+        "the correlation 25% in `delay 100ms 20ms 25%` of netem (line 1) has no counterpart here: \
+         the delays of packets are independent"
     );
     assert_eq!(
         of("`loss"),
-        "the correlation 25% in `loss 0.3% 25%` of netem (line 1) has no counterpart here"
+        "the correlation 25% in `loss 0.3% 25%` of netem (line 1) has no counterpart here: losses are \
+         independent; for bursts write `loss gemodel`"
     );
 }

@@ -237,20 +237,8 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
              good = {good} }}\n"
         ));
     }
-    let lacking = [
-        "distribution",
-        "delay_correlation",
-        "loss_correlation",
-        "corrupt",
-        "duplicate",
-        "reorder",
-        "gap",
-        "rate_overhead",
-        "slot",
-        "ecn",
-    ];
-    let found = netem.options.iter().filter(|it| lacking.contains(&it.name));
-    unknown.extend(found.map(|it| {
+    unknown.extend(netem.options.iter().filter_map(|it| {
+        let instead = instead_of(it.name)?;
         let (words, line) = (&it.text, it.line);
         // The words are those of the whole option, whose other values are in the text above.
         let part = match (&it.value, it.name) {
@@ -260,7 +248,23 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
             (TcValue::Text(_), "rate_overhead") => "the framing in ".to_owned(),
             _ => String::new(),
         };
-        format!("{part}`{words}` of netem (line {line}) has no counterpart here")
+        Some(format!("{part}`{words}` of netem (line {line}) has no counterpart here: {instead}"))
     }));
     (text, least)
+}
+
+/// What a link does in place of an option that it lacks, with a remedy where there is one.
+fn instead_of(option: &str) -> Option<&'static str> {
+    Some(match option {
+        "distribution" => "delays are uniform; give the link's `delay` a schedule for others",
+        "delay_correlation" => "the delays of packets are independent",
+        "loss_correlation" => "losses are independent; for bursts write `loss gemodel`",
+        "corrupt" => "packets arrive intact; receivers drop corrupted ones, so add it to `loss`",
+        "duplicate" => "every packet arrives at most once",
+        "reorder" | "gap" => "packets overtake each other only by jitter, with `reorder = true`",
+        "rate_overhead" => "the rate counts packets; set the link's `framing` and `cells`",
+        "slot" => "the link sends as soon as it is free",
+        "ecn" => "a loss drops the packet instead of marking it",
+        _ => return None,
+    })
 }
