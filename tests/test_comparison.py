@@ -239,3 +239,16 @@ def test_runs_that_are_the_same_for_every_seed_have_no_interval_and_no_test():
     words = made.words()
     assert words[0].startswith("Every seed gives the same run with taildrop and codel")
     assert not any(sentence.startswith("Against taildrop, codel") for sentence in words)
+
+
+def test_an_aqm_that_draws_at_random_only_now_and_then_is_named_as_hardly_replicated():
+    from types import SimpleNamespace
+
+    from sojourn.comparing.conclusions import _nearly_fixed
+
+    runs = {"fq_codel": "aaaab", "pie": "abcde", "codel": "aaaaa", "red": "aabbc"}
+    made = {aqm: [SimpleNamespace(digest=each) for each in of] for aqm, of in runs.items()}
+    found = [*_nearly_fixed(SimpleNamespace(aqms=[*runs], of=made.__getitem__))]
+    assert [each.partition(":")[0] for each in found] == [
+        "4 of 5 seeds give the same run with fq_codel"
+    ]

@@ -73,6 +73,13 @@ def test_a_failure_comes_first_with_two_commands_that_show_it(run):
     assert diff.split()[:2] == ["sojourn", "diff"]
 
 
+def test_a_value_that_no_seed_changes_has_no_interval(run):
+    head = HOME.replace('start = "0s..1s"', 'start = "0s"').replace('"pie"', '"codel"')
+    done = run(BAD, head=head)
+    assert ", the same under each of 8 seeds" in done.stdout.splitlines()[0]
+    assert " to " not in done.stdout.splitlines()[0]
+
+
 def test_what_more_seeds_could_decide_is_undecided_at_the_most_seeds(run):
     done = run(undecided(run, 3))
     assert done.returncode == 3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import between_engines, dominance
@@ -31,6 +33,7 @@ def sentences(comparison: ComparedRuns) -> list[str]:
     if len(comparison.seeds) < 2:
         return ["With one seed there are no intervals and no tests; use at least two, better ten."]
     fixed = [_fixed(comparison)] if comparison.fixed else []
+    fixed += _nearly_fixed(comparison)
     untested = comparison.fixed if comparison.baseline in comparison.fixed else []
     tested = [aqm for aqm in comparison.aqms[1:] if aqm not in untested]
     together = dominance.sentence(comparison)
@@ -43,6 +46,22 @@ def _fixed(comparison: ComparedRuns) -> str:
         "is drawn at random, so there is no interval and, between two of them, no test. Give "
         'flows a random start, such as start = "0s..1s".'
     )
+
+
+def _nearly_fixed(comparison: ComparedRuns) -> Iterator[str]:
+    """AQMs most of whose runs are the same one, such as fq_codel where flows rarely share a hash.
+
+    Further seeds are hardly replicas, and an interval over them looks more exact than it is.
+    """
+    for aqm in comparison.aqms:
+        digests = Counter(run.digest for run in comparison.of(aqm))
+        same, runs = max(digests.values(), default=0), digests.total()
+        if runs / 2 < same < runs:
+            yield (
+                f"{same} of {runs} seeds give the same run with {aqm}: little that it meets is "
+                "drawn at random, so its interval says little. Give flows a random start, such as "
+                'start = "0s..1s".'
+            )
 
 
 def method(comparison: ComparedRuns) -> list[str]:

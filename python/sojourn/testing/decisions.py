@@ -54,10 +54,17 @@ class Decision:
 
     @property
     def measured(self) -> str:
-        """What was measured, with interval and seeds: ``24.1 ms (23.8 to 24.5), 8 seeds``."""
+        """What was measured, with interval and seeds: ``24.1 ms (23.8 to 24.5), 8 seeds``.
+
+        Without an interval if the seeds do not matter: one of width zero would look exact.
+        """
         if self.reason:
             return self.reason
-        return f"{_interval(self)}, {counted(len(self.values), 'seed')}"
+        centre, interval = _shown(self)
+        seeds = counted(len(self.values), "seed")
+        if len(set(self.values)) == 1:
+            return f"{centre}, the same under each of {seeds}"
+        return f"{centre} {interval}, {seeds}"
 
 
 def decide(expected: Expected, values: Sequence[float], first_seed: int) -> Decision:
@@ -92,7 +99,7 @@ def _excess(expected: Expected, value: float) -> float:
     return max(beyond)
 
 
-def _interval(decision: Decision) -> str:
+def _shown(decision: Decision) -> tuple[str, str]:
     expected = decision.expected
     row = row_of(expected.metric)
     if expected.is_ratio:
@@ -105,4 +112,4 @@ def _interval(decision: Decision) -> str:
     centre, low, high = (
         show(value * factor, decimals) for value in (decision.centre, decision.low, decision.high)
     )
-    return f"{centre} {unit}".strip() + f" ({low} to {high})"
+    return f"{centre} {unit}".strip(), f"({low} to {high})"
