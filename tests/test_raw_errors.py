@@ -74,3 +74,20 @@ def test_a_file_that_is_too_large_is_refused_by_its_name(command, words):
     os.truncate(large, 200_000_000)
     said = command.refused(*words, "large.toml")
     assert "large.toml: has more than the 100 MB that a" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [(("run",), "marked.json"), (("study", "plan"), "marked.toml"), (("tune",), "marked.toml")],
+)
+def test_a_byte_order_mark_is_named_with_the_remedy(command, words, name):
+    text = '{"duration": "1s"}' if name.endswith("json") else 'name = "x"\n'
+    (command.folder / name).write_text(text, encoding="utf-8-sig")
+    said = command.refused(*words, name, *(["--store", "s"] if words == ("tune",) else []))
+    assert f"{name}: begins with a byte order mark (BOM); save it as UTF-8 without" in said
+
+
+def test_a_scenario_in_toml_may_have_a_byte_order_mark(command):
+    text = (command.folder / "small.toml").read_text()
+    (command.folder / "marked.toml").write_text(text, encoding="utf-8-sig")
+    assert command("validate", "marked.toml").returncode == 0

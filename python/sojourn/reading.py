@@ -112,15 +112,26 @@ def decoded(found: bytes, name: str, what: str = "file") -> str:
         raise InputError(f"{name}: is not UTF-8 text, so it cannot be a {what}") from None
 
 
+def refuse_mark(found: str, name: str) -> None:
+    """Refuse a text with the byte order mark that some editors of Windows write.
+
+    Raises:
+        InputError: it begins with one.
+    """
+    if found.startswith("\ufeff"):
+        raise InputError(f"{name}: begins with a byte order mark (BOM); save it as UTF-8 without")
+
+
 def toml(path: Path, what: str) -> dict[str, Any]:
     """The tables of a TOML file.
 
     Raises:
-        InputError: as `text`, or it is not TOML.
+        InputError: as `text`, it begins with a byte order mark, or it is not TOML.
     """
     import tomllib
 
     found = text(path, what)
+    refuse_mark(found, shown(path))
     try:
         return tomllib.loads(found)
     except RecursionError:

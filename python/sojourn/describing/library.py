@@ -85,6 +85,8 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
         return _core.Scenario.load(text, sets=set_pairs(sets or {}))
     path = find(source)
     text, is_json = reading.text(path, "scenario"), path.suffix == ".json"
+    if is_json:
+        reading.refuse_mark(text, reading.shown(source))
     try:
         return _core.Scenario.load(
             text,
