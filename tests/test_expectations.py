@@ -239,6 +239,24 @@ def test_bisection_skips_what_is_not_decided_and_stops_at_bad_input(run):
     assert codes == [0, 1, 125, 125, 128]
 
 
+def test_an_engine_is_no_reference_for_itself(run):
+    done = run(GOOD.replace('"5mbit"', '"90%"') + 'against = "sim"\n')
+    assert done.returncode == 2
+    assert "expect[0].against: sim is compared with itself; name another engine" in done.stderr
+
+
+@needs_kernel
+def test_a_reference_may_be_another_engine(run):
+    text = '[[expect]]\nmetric = "goodput"\nagainst = "linux"\nfor = ["codel"]\nmax_seeds = 8\n'
+    done = run(text + 'equivalent = "10%"\n')
+    assert done.returncode == 0, done.stderr + done.stdout
+    done = run(text + 'below = "50%"\n')
+    assert done.returncode == 1, done.stderr + done.stdout
+    first, show, compare, *_ = done.stdout.splitlines()
+    assert "% of linux" in first and show.split()[:2] == ["sojourn", "run"]
+    assert "--engine linux,sim" in compare
+
+
 @needs_kernel
 def test_an_expectation_is_decided_on_the_kernel_that_is_named(run):
     text = GOOD + "max_seeds = 4\n"

@@ -2861,8 +2861,8 @@ class Expectation(_Part):
             the reference's value: ``90%``.
         above: The value is above this.
         within: The value is between these two: ``["10ms", "20ms"]``.
-        against: The reference: another AQM under the same seeds (``pie``), or ``baseline``, the
-            values that ``sojourn test --update-baseline`` stored.
+        against: The reference: another AQM under the same seeds (``pie``), another engine
+            (``linux``), or ``baseline``, the values that ``sojourn test --update-baseline`` stored.
         equivalent: With ``against``: the value differs from the reference's by less than this,
             either way: ``5%`` of it, or an amount in the metric's unit, such as ``1ms``.
         confidence: Probability with which the decision holds. Default: ``0.95``.

@@ -71,7 +71,7 @@ class Expected:
         high: upper bound.
         is_ratio: whether the value is divided by the reference's.
         variant: the variant to run.
-        reference: the variant of the reference, if that is another AQM.
+        reference: the variant of the reference, if that is another AQM or engine.
         against: the reference as written; may be empty.
         rule: numbers of seeds at which to look, and the interval of a look.
     """
@@ -246,6 +246,8 @@ class _Reader:
     def _reference(self, variant: TestedScenario, against: str) -> TestedScenario | None:
         if not against or against == BASELINE:
             return None
+        if against in registry.NAMES:
+            return self._on(variant, against)
         try:
             link = choose_link(variant.scenario, None)
         except InputError as error:
@@ -254,6 +256,15 @@ class _Reader:
         if scenario.queue(link) == variant.scenario.queue(link):
             raise self._refuse("against", f"{against} is compared with itself; name another AQM")
         return replace(variant, scenario=scenario, link=link, aqm=against)
+
+    def _on(self, variant: TestedScenario, engine: str) -> TestedScenario:
+        """The same on another engine."""
+        if engine == variant.engine.name:
+            raise self._refuse("against", f"{engine} is compared with itself; name another engine")
+        try:
+            return replace(variant, engine=registry.select_one(engine, self._fitting(engine)))
+        except InputError as error:
+            raise self._refuse("against", str(error)) from None
 
     def _rule(self, key: str) -> Until:
         try:

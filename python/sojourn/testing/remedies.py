@@ -20,11 +20,14 @@ def commands(decision: Decision) -> list[str]:
     own = variant.aqm or scenario.queue(link or scenario.links[0])
     other = expected.against if expected.against not in ("", BASELINE) else _other(own)
     seed = ["--seed", str(decision.worst_seed)]
-    if variant.engine.name != registry.NAMES[0]:
+    is_between_engines = expected.against in registry.NAMES
+    if is_between_engines or variant.engine.name != registry.NAMES[0]:
         aqm = ["--aqm", variant.aqm] if variant.aqm else []
         engine = variant.engine.name
-        engines = f"{registry.NAMES[0]},{engine}"
-        given = variant.engine.options.items()
+        other = expected.against if is_between_engines else registry.NAMES[0]
+        engines = f"{other},{engine}"
+        used = [variant, expected.reference] if expected.reference else [variant]
+        given = {k: v for each in used for k, v in each.engine.options.items()}.items()
         on = [part for name, value in given for part in (f"--{name}", str(value))]
         return [
             _line("run", expected.file, *aqm, "--engine", engine, *on, *seed, *sets),

@@ -34,8 +34,8 @@ pub struct Expectation {
     /// The value is between these two: `["10ms", "20ms"]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<[Bound; 2]>,
-    /// The reference: another AQM under the same seeds (`pie`), or `baseline`, the values that
-    /// `sojourn test --update-baseline` stored.
+    /// The reference: another AQM under the same seeds (`pie`), another engine (`linux`), or
+    /// `baseline`, the values that `sojourn test --update-baseline` stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
     /// With `against`: the value differs from the reference's by less than this, either way: `5%`
@@ -59,6 +59,8 @@ pub struct Expectation {
 impl Expectation {
     /// The reference that stands for stored values.
     pub const BASELINE: &'static str = "baseline";
+    /// References that are engines: the same AQM there.
+    pub const ENGINES: [&'static str; 3] = ["sim", "linux", "ns3"];
 
     /// Its bounds, by their keys.
     pub fn bounds(&self) -> impl Iterator<Item = (&'static str, Bound)> {
