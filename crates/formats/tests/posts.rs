@@ -467,7 +467,7 @@ fn only_the_correlation_of_netem_has_no_counterpart() {
     );
     assert_eq!(
         of("`loss"),
-        "the correlation 25% in `loss 0.3% 25%` of netem (line 1) has no counterpart here: losses are \
-         independent; for bursts write `loss gemodel`"
+        "the correlation 25% in `loss 0.3% 25%` of netem (line 1) has no counterpart here: losses \
+         are independent; for bursts write `loss gemodel`"
     );
 }

@@ -226,8 +226,8 @@ def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
     """The seeds themselves, from a number of seeds or as they are.
 
     Raises:
-        InputError: it is no number and no list of seeds, the list is empty, or an entry occurs
-            twice.
+        InputError: it is neither a number nor a list of seeds, the list is empty, or an entry
+            occurs twice.
     """
     if isinstance(seeds, Iterable) and not isinstance(seeds, str | bytes):
         listed = [whole("seeds", each) for each in in_order("seeds", seeds, _SEEDS)]

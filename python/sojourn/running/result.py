@@ -13,7 +13,7 @@ from sojourn import _core
 from sojourn.errors import InputError, named
 from sojourn.files import FILES, unsealed
 from sojourn.running.labels import Labels
-from sojourn.running.series import SummaryRow, series
+from sojourn.running.series import Numbers, SummaryRow, series
 from sojourn.tabular import TabularByName, arrow
 
 if TYPE_CHECKING:
@@ -41,26 +41,6 @@ class RunLike(Protocol):
     def write(  # noqa: D102
         self, folder: str, cancel: _core.Cancel | None = None
     ) -> list[str]: ...
-
-
-class Numbers(dict[str, float]):
-    """Numbers by key; an unknown key is refused with the nearest ones."""
-
-    def __missing__(self, key: object) -> float:
-        """Refuse a key.
-
-        Raises:
-            KeyError: always.
-        """
-        from sojourn.describing.nearest import meant
-
-        # `delay_p95` alone lacks its queue: `queue/bottleneck/delay_p95`.
-        same = [known for known in self if known.rpartition("/")[2] == str(key)]
-        hint = f"; it has {', '.join(same[:3])}" if same else meant(str(key), self)
-        raise KeyError(
-            f"no number `{key}` in this run{hint}; `list(result.summary)` has every key and "
-            "docs/reference/tables.md every metric"
-        )
 
 
 class Result(TabularByName):

@@ -141,3 +141,23 @@ def backlog_seen(
     # Departures at this instant count as left, except the packet itself.
     after = np.searchsorted(gone, at, side="right" if by == "arrival" else "left")
     return [int(n) for n in np.maximum(before - after, 0)]
+
+
+class Numbers(dict[str, float]):
+    """Numbers by key; an unknown key is refused with the nearest ones."""
+
+    def __missing__(self, key: object) -> float:
+        """Refuse a key.
+
+        Raises:
+            KeyError: always.
+        """
+        from sojourn.describing.nearest import meant
+
+        # `delay_p95` alone lacks its queue: `queue/bottleneck/delay_p95`.
+        same = [known for known in self if known.rpartition("/")[2] == str(key)]
+        hint = f"; it has {', '.join(same[:3])}" if same else meant(str(key), self)
+        raise KeyError(
+            f"no number `{key}` in this run{hint}; `list(result.summary)` has every key and "
+            "docs/reference/tables.md every metric"
+        )
