@@ -40,7 +40,7 @@ def test_sources_with_another_layout_are_refused_and_not_kept(
     with tempfile.TemporaryDirectory() as folder:
         archive = _archive(Path(folder), "9.9", "VERSION = 9\nPATCHLEVEL = 9\nSUBLEVEL = 1\n")
         monkeypatch.setenv("XDG_CACHE_HOME", folder)
-        expected = r"arch/um/\S+: is not there; .* give it with --kernel"
+        expected = r"arch/um/\S+: is not there; .* give it with `kernel`"
         with pytest.raises(InputError, match=expected):
             kernel.build(_Silent(), archive=archive)
         assert list(kernel.cache().iterdir()) == []

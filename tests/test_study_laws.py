@@ -87,7 +87,7 @@ def test_a_store_names_no_code_so_that_the_law_is_given_again(mine, capsys):
     found = sojourn.study.parse(STUDY, aqms="mine.py:Above")
     sojourn.study.run_study(found, "st", executor=ThreadPoolExecutor(1))
     with pytest.raises(
-        InputError, match=r"a store names no code, so give it again: --aqm .*mine\.py:Above"
+        InputError, match=r"a store names no code, so give it again: `aqms=.*mine\.py:Above"
     ):
         sojourn.study.open_results("st")
     for command in (["status", "st"], ["export", "st", "t.csv"], ["resume", "st", "--jobs", "1"]):
