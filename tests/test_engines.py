@@ -141,11 +141,11 @@ def test_options_go_to_their_engine_and_are_left_out_when_not_given(third: Third
 def test_an_option_of_another_engine_is_refused_with_that_engine(third: Third) -> None:
     with pytest.raises(InputError) as error:
         registry.select(["sim"], {"speed": 2})
-    said = "--speed: only engine third has a speed; add --engine third"
+    said = "--speed: only engine third has a speed; add `engine` third"
     assert str(error.value) == said
     with pytest.raises(InputError) as error:
         registry.select(["sim", "third"], {"kernel": Path("/bin/true")})
-    said = "--kernel: only engine linux has a kernel; add --engine linux"
+    said = 'kernel: only engine linux has a kernel; add `engine="linux"`'
     assert str(error.value) == said
 
 
