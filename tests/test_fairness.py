@@ -44,7 +44,7 @@ def test_the_head_says_duration_warm_up_seeds_dialects_and_targets() -> None:
         "1 to 2.",
         "taildrop: packets",
         "pie: rfc8033, target 15ms, tupdate 15ms",
-        "codel@linux: linux, target 5ms, interval 100ms",
+        "codel@linux: linux, as Linux 7.2.13, target 5ms, interval 100ms",
     ]
     assert "no warm-up" in head(compare("pie"))[0]
     report = page(found, {})
@@ -55,9 +55,9 @@ def test_the_head_says_duration_warm_up_seeds_dialects_and_targets() -> None:
 def test_the_head_says_the_timer_of_a_kernel_to_which_updates_are_rounded() -> None:
     found = sojourn.compare("dumbbell-cubic", ["pie@linux", "pie@linux:hz=1000"], 1, sets=SHORT)
     assert head(found)[1:] == [
-        "pie@linux: linux, target 15ms, tupdate 15ms, kernel timer 250 Hz",
-        "pie@linux:hz=1000: linux, target 15ms, tupdate 15ms, kernel timer 1000 Hz, "
-        "in use: tupdate 16ms in place of 15ms",
+        "pie@linux: linux, as Linux 7.2.13, target 15ms, tupdate 15ms, kernel timer 250 Hz",
+        "pie@linux:hz=1000: linux, as Linux 7.2.13, target 15ms, tupdate 15ms, "
+        "kernel timer 1000 Hz, in use: tupdate 16ms in place of 15ms",
     ]
     report = page(found, {})
     assert "tupdate 15ms, kernel timer 250 Hz</td>" in report

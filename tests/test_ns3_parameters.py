@@ -45,7 +45,7 @@ KEYS = {
 }
 REFINES = {"autotuning": "receive_window"}
 ELSEWHERE = {
-    "name", "class", "count", "path", "reverse", "rtt", "access", "access_rate", "start",
+    "name", "class", "count", "path", "route", "reverse", "rtt", "access", "access_rate", "start",
     "src_host", "dst_host", "app",
 }  # fmt: skip
 """Keys that describe paths and applications."""

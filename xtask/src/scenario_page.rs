@@ -281,7 +281,8 @@ mod tests {
     #[test]
     fn a_key_has_value_default_and_meaning() {
         let text = rendered();
-        assert!(text.contains("| `path` | list: text | must be given | Names of the links"));
+        assert!(text.contains("| `path` | list: text |  | Names of the links"));
+        assert!(text.contains("| `app` | table, see [`flows.app`](#flowsapp) | must be given |"));
         assert!(text.contains("| `hz` | `100`, `250`, `300`, `1000` | `1000` | Timer interrupts"));
     }
 }

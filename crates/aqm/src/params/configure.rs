@@ -25,11 +25,12 @@ use super::{Dialect, ParamError, ParamSpec, Params, SpecError};
 pub fn configure<'a, P: Params>(
     kind: &str,
     dialect: Option<&str>,
-    settings: impl IntoIterator<Item = (&'a str, &'a str), IntoIter: Clone>,
+    settings: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<P, SpecError> {
     let dialect = dialect.unwrap_or(P::DIALECTS[0].name);
     let mut params = Unchecked::<P>::of_dialect(kind, dialect, &[])?;
-    set_all(kind, dialect, &mut [&mut params], core::iter::empty(), settings.into_iter())?;
+    let settings: Vec<(&str, &str)> = settings.into_iter().collect();
+    set_all(kind, dialect, &mut [&mut params], &[], &settings)?;
     Ok(params.params)
 }
 
@@ -50,9 +51,7 @@ impl<P: Params> Unchecked<P> {
         let found = P::DIALECTS.iter().find(|known| known.name == dialect);
         let params = found.and_then(|found| Some((P::of_dialect(found.name)?, found.name)));
         let Some((params, dialect)) = params else {
-            let known: Vec<&str> = others.iter().chain(P::DIALECTS).map(|d| d.name).collect();
-            let why = format!("{kind} has no dialect `{dialect}`{}", hint(dialect, &known));
-            return Err(SpecError::new("dialect", why));
+            return Err(no_dialect(kind, dialect, others, P::DIALECTS));
         };
         Ok(Unchecked { params, dialect })
     }
@@ -64,6 +63,12 @@ impl<P: Params> Unchecked<P> {
         let params = P::of_dialect(dialect).expect("a declared dialect has defaults");
         Unchecked { params, dialect }
     }
+}
+
+fn no_dialect(kind: &str, dialect: &str, others: &[Dialect], own: &[Dialect]) -> SpecError {
+    let known: Vec<&str> = others.iter().chain(own).map(|known| known.name).collect();
+    let why = format!("{kind} has no dialect `{dialect}`{}", hint(dialect, &known));
+    SpecError::new("dialect", why)
 }
 
 /// One of several parameter sets that a description sets.
@@ -97,14 +102,14 @@ impl<P: Params> ParamSet for Unchecked<P> {
 
 /// Sets parameters of `kind`, first `defaults`, then the user's, each in the set that declares it;
 /// then checks all.
-pub(crate) fn set_all<'a>(
+pub(crate) fn set_all(
     kind: &str,
     dialect: &str,
     sets: &mut [&mut dyn ParamSet],
-    defaults: impl Iterator<Item = (&'a str, &'a str)>,
-    by_user: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    defaults: &[(&str, &str)],
+    by_user: &[(&str, &str)],
 ) -> Result<(), SpecError> {
-    for (name, text) in defaults.chain(by_user.clone()) {
+    for (name, text) in defaults.iter().chain(by_user) {
         set_one(kind, dialect, sets, name, text)?;
     }
     for (name, text) in by_user {

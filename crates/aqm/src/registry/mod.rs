@@ -1,5 +1,6 @@
 //! Every law and discipline by name: one line each.
 
+mod configure;
 mod entry;
 mod kernels;
 mod presets;
@@ -18,10 +19,11 @@ use crate::effective::Effective;
 use crate::law::{Aqm, Env, Law, Observable};
 use crate::laws;
 use crate::packet::Packet;
-use crate::params::{Behaviour, ParamSpec, Params, SpecError, Unchecked, has_no_effect, set_all};
+use crate::params::{Behaviour, ParamSpec, Params, SpecError};
 use crate::qdisc::{Qdisc, Scheme};
 use crate::qdiscs::{self, fifo, fq};
 
+use configure::{configure, configure_custom};
 pub use entry::{Entry, Role};
 use entry::{law_entry, scheme_entry};
 pub use kernels::{
@@ -344,56 +346,20 @@ fn settings_of_custom(
 }
 
 fn joined<D: Params>((discipline, law): (D, CustomParams)) -> Vec<(&'static str, String)> {
-    let of = |spec: &ParamSpec| (spec.name, discipline.get(spec.name).unwrap_or_default());
-    D::specs().iter().map(of).chain(law.settings()).collect()
+    let mut all = settings_in(&discipline);
+    all.extend(law.settings());
+    all
 }
 
 fn all_settings<D: Params, L: Params>(discipline: &D, law: &L) -> Vec<(&'static str, String)> {
-    let of = |name: &str| discipline.get(name).or_else(|| law.get(name)).unwrap_or_default();
-    D::specs().iter().chain(L::specs()).map(|spec| (spec.name, of(spec.name))).collect()
+    let mut all = settings_in(discipline);
+    all.extend(settings_in(law));
+    all
 }
 
-/// The parameters of discipline and law: defaults of the dialect, then of the preset, then of the
-/// kernel, then the user's settings.
-fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L), SpecError> {
-    kernels::check(spec)?;
-    let (kind, dialect) = (spec.kind(), dialect_of(spec));
-    let pair = spec.preset.and_then(preset);
-    let of_pair = pair.map_or(&[][..], |preset| preset.dialects);
-    // In a dialect of the pair alone, a law uses its default.
-    let is_of_pair = of_pair.iter().any(|known| known.name == dialect);
-    let of_law = if is_of_pair { L::DIALECTS[0].name } else { dialect };
-    let mut law = Unchecked::<L>::of_dialect(&kind, of_law, of_pair)?;
-    let mut discipline = Unchecked::<D>::of_dialect_or_first(dialect);
-    let preset_settings = pair.into_iter().flat_map(|preset| preset.settings_of(dialect));
-    let preset_settings = preset_settings.map(|setting| (setting.name, setting.value));
-    let sets = &mut [&mut law as _, &mut discipline as _];
-    let of_kernel = kernels::settings_of(spec).map(|change| (change.name, change.value));
-    let defaults = preset_settings.chain(of_kernel);
-    set_all(&kind, dialect, sets, defaults, spec.set_by_user())?;
-    for (name, text) in spec.set_by_user() {
-        let mut of_pair = pair.into_iter().flat_map(|preset| preset.settings_of(dialect));
-        if of_pair.any(|it| it.is_fixed && it.name == name && it.value != text) {
-            return Err(has_no_effect(&kind, dialect, name, text));
-        }
-    }
-    Ok((discipline.params, law.params))
-}
-
-/// The parameters of a discipline and a custom law: defaults, then the user's settings.
-fn configure_custom<D: Params>(
-    spec: &QdiscSpec,
-    law: &CustomLaw,
-) -> Result<(D, CustomParams), SpecError> {
-    let (kind, dialect) = (spec.kind(), dialect_of(spec));
-    if dialect != DIALECT.name {
-        let why = format!("{kind} has no dialect `{dialect}`; leave `@{dialect}` out");
-        return Err(SpecError::new("dialect", why));
-    }
-    let (mut law, mut discipline) = (law.params(), Unchecked::<D>::of_dialect_or_first(dialect));
-    let sets = &mut [&mut law as _, &mut discipline as _];
-    set_all(&kind, dialect, sets, core::iter::empty(), spec.set_by_user())?;
-    Ok((discipline.params, law))
+fn settings_in<P: Params>(params: &P) -> Vec<(&'static str, String)> {
+    let of = |spec: &ParamSpec| (spec.name, params.get(spec.name).unwrap_or_default());
+    P::specs().iter().map(of).collect()
 }
 
 #[cfg(test)]

@@ -74,8 +74,8 @@ impl QdiscSpec {
     }
 
     /// The parameters that were set, as names and values.
-    pub(super) fn set_by_user(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
-        self.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    pub(super) fn set_by_user(&self) -> Vec<(&str, &str)> {
+        self.settings.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
     }
 }
 
