@@ -372,6 +372,38 @@ fn sqm_is_read_from_uci_and_from_variables() {
     }
 }
 
+/// A script whose variables are named as those of sqm-scripts was read as its configuration.
+#[test]
+fn a_script_is_read_with_its_variables_and_what_it_computes() {
+    let script = "UPLINK=950\nDEV=ppp0\ntc qdisc del dev $DEV root 2> /dev/null > /dev/null\n\
+                  tc qdisc add dev $DEV root handle 1: htb default 20\n\
+                  tc class add dev $DEV parent 1: classid 1:1 htb rate ${UPLINK}kbit burst 6k\n\
+                  tc class add dev $DEV parent 1:1 classid 1:10 htb rate ${UPLINK}kbit prio 1\n\
+                  tc class add dev $DEV parent 1:1 classid 1:20 htb rate $[9*$UPLINK/10]kbit \
+                  ceil $((UPLINK - 10))kbit prio 2\n\
+                  tc qdisc add dev $DEV parent 1:20 handle 20: sfq perturb 10\n";
+    let import = imported(script);
+    for part in
+        ["queue = \"sfq:perturb=10s\"", "rate = \"950kbit\"", "rate = \"855kbit\"", "940kbit"]
+    {
+        assert!(import.toml.contains(part), "{part}: {}", import.toml);
+    }
+    let refused = read(&script.replace("950", "$(cat rate)")).unwrap_err();
+    assert!(refused.message.contains("variable of a shell"), "{refused}");
+    let interfaces = "iface eth0 inet dhcp\n  post-up tc qdisc add dev eth0 root cake bandwidth \
+                      20mbit ethernet\n";
+    assert!(imported(interfaces).toml.contains("bandwidth=20mbit"));
+}
+
+#[test]
+fn a_policer_alone_is_refused_with_its_name() {
+    let text = "tc qdisc add dev eth0 handle ffff: ingress\ntc filter add dev eth0 parent ffff: \
+                protocol ip u32 match u32 0 0 police rate 50mbit burst 10k drop flowid :1\n";
+    let wish = TcWish::default();
+    let refused = scenario(&read(text).unwrap(), &wish).unwrap_err();
+    assert!(refused.message.contains("a policer alone"), "{refused}");
+}
+
 #[test]
 fn a_whole_line_may_follow_the_prefix_of_an_aqm() {
     assert_eq!(

@@ -25,6 +25,7 @@ mod scheduler;
 mod scheduler_toml;
 mod shaped;
 mod shell;
+mod shell_arithmetic;
 mod shown;
 mod sqm;
 mod statement;
@@ -78,7 +79,9 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
         words.next() == Some("qdisc") && words.nth(1).is_some_and(|handle| handle.ends_with(':'))
     };
     // A post often has the configuration and the state: the state is what the kernel does.
+    // A script may have variables of the names that a configuration has.
     if !lines().any(is_shown)
+        && !text.lines().any(is_change)
         && let Some(setup) = configuration(text, &lines)
     {
         return setup;

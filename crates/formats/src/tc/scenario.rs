@@ -139,9 +139,14 @@ fn choose<'a>(
         [one] => Ok(pair(setup, one, &held)),
         [] => match held.as_slice() {
             [one] => Ok(vec![Direction { name: "down", line: one }]),
-            _ => {
-                Err(FormatError::whole("no device in the text has a queue; paste its `qdisc` line"))
-            }
+            _ => Err(FormatError::whole(match setup.policers.as_slice() {
+                [] => "no device in the text has a queue; paste its `qdisc` line",
+                _ => {
+                    "the text has a policer alone, which drops without a queue and has no \
+                     counterpart here: give the line a shaper and a queue, such as \
+                     `tc qdisc add dev eth0 root cake bandwidth 50mbit`"
+                }
+            })),
         },
         several => {
             let names: Vec<&str> = several.iter().map(|it| it.device.as_str()).collect();

@@ -1,7 +1,10 @@
 //! Scripts of the shell around commands: variables, quotation marks, keywords.
 
-/// Words before a command that only run it.
-const RUNNERS: [&str; 8] = ["sudo", "command", "exec", "run", "then", "do", "else", "SILENT=1"];
+use super::shell_arithmetic;
+
+/// Words before a command that only run it, also those of Debian's `interfaces`.
+const RUNNERS: [&str; 11] =
+    ["sudo", "command", "exec", "run", "then", "do", "else", "SILENT=1", "up", "pre-up", "post-up"];
 
 /// The variables that a script has assigned so far.
 #[derive(Default)]
@@ -27,7 +30,7 @@ impl Variables {
         });
         let value = quoted.unwrap_or(value);
         // `SILENT=1 tc qdisc ...` sets a variable of a command.
-        let is_computed = value.starts_with("$(") || value.starts_with('`');
+        let is_computed = ["$(", "$[", "`"].iter().any(|mark| value.starts_with(mark));
         let is_one = quoted.is_some() || is_computed || !value.contains(char::is_whitespace);
         if !is_name || !is_one {
             return false;
@@ -41,8 +44,14 @@ impl Variables {
         true
     }
 
-    /// The text with the values of the variables that are known. `$TC` is tc.
+    /// The text with the values of the variables that are known, and of what they compute. `$TC`
+    /// is tc.
     pub(super) fn replaced(&self, text: &str) -> String {
+        let value = |name: &str| Some(self.known.iter().find(|it| it.0 == name)?.1.as_str());
+        shell_arithmetic::computed(&self.with_values(text), &value)
+    }
+
+    fn with_values(&self, text: &str) -> String {
         let mut all = String::new();
         let mut rest = text;
         while let Some(at) = rest.find('$') {
