@@ -206,6 +206,24 @@ fn what_the_kernel_has_not_is_refused() {
     }
 }
 
+/// Facts aqm-132 and linux-30.
+#[test]
+fn a_kernel_that_decides_unlike_the_one_named_is_a_warning() {
+    for (aqm, warning) in [
+        ("codel@linux-7.2", Some("codel of Linux 6.1 has the CoDel of linux-6.1, unlike `codel@")),
+        ("fq_codel@linux:kernel=linux-7.2", Some("fq_codel of Linux 6.1 has the CoDel of")),
+        ("cake@linux-6.12", Some("has the inverse roots of linux-6.1, unlike")),
+        ("codel@linux-6.1", None),
+        ("codel@linux", None),
+        ("cake@linux", None),
+        ("pie@linux-7.2", None),
+    ] {
+        let warnings = words_of(&link(aqm), Some((6, 1))).unwrap().warnings;
+        assert_eq!(warnings.len(), usize::from(warning.is_some()), "{aqm}: {warnings:?}");
+        assert!(warning.is_none_or(|it| warnings[0].contains(it)), "{aqm}: {warnings:?}");
+    }
+}
+
 #[test]
 fn a_link_comes_back_with_rate_framing_and_queue() {
     for (aqm, framing, bucket) in [
