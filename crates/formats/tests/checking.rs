@@ -205,11 +205,22 @@ fn a_time_without_a_unit_is_found_and_a_contradiction_once() {
     let of = |code: &str| all.iter().filter(|it| it.code == code).collect::<Vec<_>>();
     let [contradiction] = of("contradiction")[..] else { panic!("{all:?}") };
     assert_eq!(contradiction.evidence, "rtt 30 satellite");
-    let [bare] = of("rtt-without-unit")[..] else { panic!("{all:?}") };
+    let [bare] = of("time-without-unit")[..] else { panic!("{all:?}") };
     assert_eq!(bare.title, "`rtt 30` is 30 us");
     assert!(
         codes("tc qdisc add dev eth0 root cake rtt 100000", None)
             .iter()
-            .all(|it| *it != "rtt-without-unit")
+            .all(|it| *it != "time-without-unit")
     );
+    for (text, titles) in [
+        (
+            "tc qdisc add dev eth0 root fq_codel target 5 interval 100 ecn",
+            &["`target 5` is 5 us", "`interval 100` is 100 us"][..],
+        ),
+        ("tc qdisc add dev eth0 root pie target 15000 tupdate 15ms", &[]),
+    ] {
+        let all = findings(text, None);
+        let bare = all.iter().filter(|it| it.code == "time-without-unit");
+        assert_eq!(bare.map(|it| it.title.as_str()).collect::<Vec<_>>(), titles, "{text}");
+    }
 }

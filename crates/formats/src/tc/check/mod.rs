@@ -84,6 +84,7 @@ impl Findings<'_> {
 pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
     let mut findings = Findings { setup, given, all: Vec::new() };
     of_notes(&mut findings);
+    setup.qdiscs.iter().for_each(|it| queues::bare_time(it, &mut findings));
     let all = lines(setup);
     let is_shaped = all.iter().any(|it| it.bps().is_some());
     for line in all.iter().filter(|it| it.device != "lo") {

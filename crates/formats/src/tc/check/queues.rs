@@ -3,7 +3,7 @@
 use sojourn_aqm::{Cells, Framing, Packing};
 
 use super::super::shaped::{ETHERNET_BYTES, ShapedLine};
-use super::super::tree::{TcOption, TcQdisc};
+use super::super::tree::TcQdisc;
 use super::super::units::{rate_in_words, time_in_words};
 use super::trial::{Hop, trial, with_ecn};
 use super::{Findings, TcFinding, TcSeverity};
@@ -20,7 +20,6 @@ pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     red(queue, findings);
     sfq(line, queue, findings);
     cake_rtt(line, queue, findings);
-    bare_rtt(queue, findings);
     super_packets(queue, findings);
     wireless(line, queue, findings);
 }
@@ -276,20 +275,24 @@ fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// An `rtt` of cake whose number counts microseconds where milliseconds were probably meant.
-fn bare_rtt(queue: &TcQdisc, findings: &mut Findings<'_>) {
+/// A time whose number counts microseconds where milliseconds were probably meant.
+pub(super) fn bare_time(queue: &TcQdisc, findings: &mut Findings<'_>) {
     const LIKELY_MILLIS: u64 = 1000;
-    let number = |it: &TcOption| it.text.strip_prefix("rtt ")?.parse::<u64>().ok();
-    let given = queue.options.iter().filter(|it| it.name == "rtt").find_map(number);
-    let Some(micros) = given.filter(|it| queue.kind == "cake" && *it < LIKELY_MILLIS) else {
-        return;
-    };
-    findings.add(TcFinding {
-        title: format!("`rtt {micros}` is {micros} us"),
-        reason: "tc counts a time without a unit in microseconds".to_owned(),
-        remedy: format!("write `rtt {micros}ms`, or `rtt {micros}us` if that is meant"),
-        ..finding("rtt-without-unit", TcSeverity::Doubtful, queue)
-    });
+    const TIMES: [&str; 6] = ["rtt", "target", "interval", "tupdate", "ce_threshold", "latency"];
+    for option in queue.options.iter().filter(|it| TIMES.contains(&it.name)) {
+        let name = option.name;
+        // cake's `rtt` also sets a target, with the same text.
+        let value = option.text.strip_prefix(name).and_then(|it| it.split_whitespace().next());
+        let number = value.and_then(|it| it.parse::<u64>().ok());
+        let Some(micros) = number.filter(|it| (1..LIKELY_MILLIS).contains(it)) else { continue };
+        findings.add(TcFinding {
+            line: option.line,
+            title: format!("`{name} {micros}` is {micros} us"),
+            reason: "tc counts a time without a unit in microseconds".to_owned(),
+            remedy: format!("write `{name} {micros}ms`, or `{name} {micros}us` if that is meant"),
+            ..finding("time-without-unit", TcSeverity::Doubtful, queue)
+        });
+    }
 }
 
 /// Packets that offloads have merged.
