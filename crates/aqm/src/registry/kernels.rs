@@ -148,6 +148,23 @@ pub fn of_series(spec: &QdiscSpec, series: (u32, u32)) -> QdiscSpec {
     }
 }
 
+/// What the kernel of a series has in place of the code that an AQM asks for. `@linux` alone asks
+/// for that of the kernel at hand (facts aqm-132 and linux-30).
+pub fn unlike(spec: &QdiscSpec, series: (u32, u32)) -> Vec<&'static Change> {
+    if !super::follows_linux(spec) {
+        return Vec::new();
+    }
+    let asked = super::settings(spec).unwrap_or_default();
+    let differs = |built_in: &&Change| {
+        let is_set = spec.settings.iter().any(|(name, _)| name == built_in.name);
+        let takes_any = spec.dialect.as_deref() == Some(NEWEST) && !is_set;
+        let is_asked =
+            |(name, value): &(&str, String)| *name == built_in.name && *value == built_in.value;
+        !takes_any && !asked.iter().any(is_asked)
+    };
+    changes_at(&spec.law, series).filter(differs).collect()
+}
+
 /// The kernel that a dialect of a law names.
 fn named(law: &str, word: &str) -> Option<&'static KernelRelease> {
     if word == NEWEST {

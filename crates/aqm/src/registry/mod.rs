@@ -28,7 +28,7 @@ pub use entry::{Entry, Role};
 use entry::{law_entry, scheme_entry};
 pub use kernels::{
     CHANGES, Change, KERNELS, KernelRelease, NEWEST, changes_at, declared, kernel_of, kernels_of,
-    of_series,
+    of_series, unlike,
 };
 pub use presets::{PRESETS, Preset, Setting};
 pub use spec::{Discipline, QdiscSpec};

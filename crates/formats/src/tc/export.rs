@@ -99,8 +99,14 @@ fn of_spec(
     }
     let mut warnings = Vec::new();
     let (base, settings) = in_linux(spec, &mut warnings)?;
-    if let Some(kernel) = kernel.filter(|_| registry::follows_linux(spec)) {
-        warnings.extend(code_of_another_kernel(spec, kernel)?);
+    if let Some((major, minor)) = kernel {
+        let unlike = registry::unlike(spec, (major, minor));
+        warnings.extend(unlike.into_iter().map(|registry::Change { value, what, .. }| {
+            format!(
+                "{} of Linux {major}.{minor} has {what} of {value}, unlike `{spec}`",
+                spec.kind()
+            )
+        }));
     }
     let words = match table.kind {
         "cake" => export_cake::words(&settings, link.framing_bytes)?,
@@ -117,24 +123,6 @@ fn of_spec(
         }
     };
     Ok(TcWords { words, warnings })
-}
-
-/// Where a kernel decides differently from the one whose code an AQM names. `@linux` alone asks for
-/// the code of the kernel at hand.
-fn code_of_another_kernel(spec: &QdiscSpec, kernel: (u32, u32)) -> Result<Vec<String>, String> {
-    let asked = registry::settings(spec).map_err(|error| error.message)?;
-    let differs = |built_in: &&registry::Change| {
-        let is_set = spec.settings.iter().any(|(name, _)| name == built_in.name);
-        let takes_any = spec.dialect.as_deref() == Some(registry::NEWEST) && !is_set;
-        !takes_any && asked.iter().any(|(name, it)| *name == built_in.name && it != built_in.value)
-    };
-    let sentence = |built_in: &registry::Change| {
-        let ((major, minor), kind) = (kernel, spec.kind());
-        let registry::Change { value, what, .. } = built_in;
-        format!("{kind} of Linux {major}.{minor} has {what} of {value}, unlike `{spec}`")
-    };
-    let at_hand = registry::changes_at(&spec.law, kernel);
-    Ok(at_hand.filter(differs).map(sentence).collect())
 }
 
 /// The size of a queue from which the thresholds of sfq_red follow by default, which tc requires.

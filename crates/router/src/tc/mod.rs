@@ -142,20 +142,18 @@ fn named_dialect(spec: &QdiscSpec) -> Option<&str> {
 /// for that of the kernel at hand.
 fn code_of_release(w: &mut Writer<'_>, spec: &QdiscSpec) {
     let newest = (u32::MAX, 0);
-    for built_in in registry::changes_at(&spec.law, w.context.release.unwrap_or(newest)) {
-        let asked = w.value(built_in.name);
-        if w.context.release.is_none() {
-            continue;
-        }
-        let is_set = spec.settings.iter().any(|(name, _)| name == built_in.name);
-        let takes_any = spec.dialect.as_deref() == Some("linux") && !is_set;
-        if asked != Some(built_in.value) && !takes_any && registry::follows_linux(spec) {
-            let (kind, registry::Change { name, value, what, .. }) = (spec.kind(), built_in);
-            w.warn(format!(
-                "the kernel's {kind} has {what} of {value}; with `{name}={value}` the simulator \
-                 has the same"
-            ));
-        }
+    let release = w.context.release;
+    for built_in in registry::changes_at(&spec.law, release.unwrap_or(newest)) {
+        // Has no option, and is not refused for it.
+        w.value(built_in.name);
+    }
+    let unlike = release.map(|release| registry::unlike(spec, release)).unwrap_or_default();
+    for registry::Change { name, value, what, .. } in unlike {
+        w.warn(format!(
+            "the kernel's {} has {what} of {value}; with `{name}={value}` the simulator has \
+             the same",
+            spec.kind()
+        ));
     }
 }
 
