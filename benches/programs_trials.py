@@ -228,8 +228,8 @@ def main(arguments: list[str]) -> None:
             failed.append(trial.name)
     found = kernel.find()
     head = (
-        f"Linux {found.version if found else 'unknown'}; half of the runs without load of ours, "
-        f"half next to {BUSY_LOOPS} busy loops.\n\n"
+        f"Linux {found.version if found else 'unknown'}. Half of the runs had no added load; the "
+        f"other half ran next to {BUSY_LOOPS} busy loops.\n\n"
         "| programs | packets | runs | digests | times and outputs | simulated, s | wall, s: "
         "without load, with |\n|---|---:|---:|---:|---:|---:|---:|\n"
     )

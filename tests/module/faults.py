@@ -106,8 +106,8 @@ def loading(found: dict[str, Any]) -> str:
     """The sentence about loading the module."""
     refused = found["errors"].get("ENOMEM", 0)
     return (
-        f"Loading: {found['failures']} failures, {refused} with ENOMEM; the kernel did without the "
-        "others. No leak, and the log is clean."
+        f"Loading: {found['failures']} injected failures; {refused} loads failed with ENOMEM, the "
+        "others succeeded. No leak, and the log is clean."
     )
 
 

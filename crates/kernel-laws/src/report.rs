@@ -110,20 +110,20 @@ fn line_of(page: &str, case: &Case) -> Option<String> {
 }
 
 const INTRODUCTION: &str = "\
-The functions of the kernel's queueing disciplines, compiled unmodified from Debian's package
-`linux-source`, and ours get the same arrivals, requests for departures and random numbers. Every
-drop, mark and departure is compared. The arrivals are those of a simulated link of 100 Mbit/s under
-the same discipline: 16 downloads, half of them with ECN, 40 users who fetch files, 30 calls, and
-bursts of datagrams. A decision is the answer to an arrival or to a request for a packet. The
-classes of htb hold 1000 packets each and are chosen by DSCP.
+The kernel's queueing disciplines, compiled unmodified from Debian's package `linux-source`, and our
+implementations get the same arrivals, dequeue requests and random numbers. Every drop, mark and
+departure is compared. The arrivals come from a simulated link of 100 Mbit/s under the same
+discipline. Its traffic is 16 downloads, half of them with ECN, 40 users who fetch files, 30 calls,
+and bursts of datagrams. A decision is the answer to an arrival or to a dequeue request. Each class
+of htb has a queue of 1000 packets; the DSCP selects the class.
 
-Not tested: segmentation offload, the bypass of an empty queue, netlink and hashing (flows get the
-queues of our hash); PIE with `delay=rate` above 16 MiB, where the kernel's product wraps at 32
-bits; DualPI2, which Linux 6.1 lacks; when SFQ changes its hash, which the kernel's timer does up to
-8 jiffies after the period and ours at once. A second has 250 jiffies.
+Not tested are segmentation offload, the bypass of an empty queue, netlink, hashing (both sides use
+our hash), and DualPI2, which Linux 6.1 lacks. PIE with `delay=rate` is not tested at backlogs above
+16 MiB, where a 32-bit product in the kernel wraps. Nor is the time at which SFQ changes its hash:
+the kernel's timer fires up to 8 jiffies (of 4 ms) after the period, ours on time.
 
-`make test-kernel-laws` repeats it ([how](../../crates/kernel-laws/README.md)). It fails where a
-packet fares differently, unless the case has a reason and that number of differences.
+`make test-kernel-laws` repeats the comparison ([how](../../crates/kernel-laws/README.md)). It fails
+if the fate of a packet differs, unless the case lists that number of differences and a reason.
 ";
 
 #[cfg(test)]
