@@ -97,7 +97,7 @@ def row(found: dict[str, Any]) -> str:
         f"`{calls['aqm']}`",
         calls["failures"], errors.get("done", 0),
         errors.get("ENOMEM", 0) + errors.get("ENOBUFS", 0), calls["ours"], traffic["sent"],
-        f"at {traffic['short']} of 4 shares", "none", "clean",
+        f"at {traffic['short']} of 4 failure rates", "none", "clean",
     ]  # fmt: skip
     return f"| {' | '.join(map(str, cells))} |"
 

@@ -46,7 +46,7 @@ REFUSED = (
 LARGE, LARGE_COUNT = "fq(pie):flows=65536", 200
 # A shaper in the library holds packets back while the interface goes down.
 SHAPED = ("cake:bandwidth=500kbit",)
-HEAD = "| kernel | AQMs | changes | refused texts | down | loads | full memory | its log |"
+HEAD = "| kernel | AQMs | changes | refused texts | link down | module loads | full memory | log |"
 
 
 def main(arguments: list[str]) -> None:
@@ -186,7 +186,7 @@ def row(found: dict[str, Any]) -> str:
     """The row of the table."""
     sent = sum(each["sent"] for each in found["aqms"])
     full = "; ".join(
-        f"{each['aqm'].partition('@')[0]}: {each['waited']} of {each['sent']} packets waited"
+        f"{each['aqm'].partition('@')[0]}: {each['waited']} of {each['sent']} packets queued"
         for each in found["packets"]
     )
     cells = [

@@ -161,7 +161,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     choice, is_fine = random.Random(asked.seed), True
-    print("| phase | instants | heard, s | ended, median, s | longest, s | bad |")
+    print("| phase | instants | message, longest, s | end, median, s | end, longest, s | bad |")
     print("|---|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
