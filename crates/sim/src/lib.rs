@@ -1,6 +1,6 @@
 //! The packet simulator of Sojourn: single-threaded and deterministic, in virtual time.
 //!
-//! Read `world` first, which shows the life of a packet; then `path`, which holds everything
+//! Start with `world`, which shows the life of a packet; then read `path`, which holds everything
 //! between two endpoints; then [`app`], [`tcp`] and [`cc`]. Links come from `sojourn-link`, traffic
 //! models from `sojourn-traffic`, counters from `sojourn-measure`.
 //!
@@ -41,7 +41,7 @@ use crate::assemble::Timing;
 use crate::cc::CustomControls;
 pub use crate::memory::{MemoryNeed, memory_needs};
 
-/// Why there is no result.
+/// Why a run has no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SimError {
     /// The scenario contains something that cannot be built.
@@ -75,7 +75,7 @@ impl std::error::Error for SimError {}
 /// Checks what only the simulator can check: that every AQM and congestion control can be built.
 ///
 /// # Errors
-/// [`SimError::Invalid`] with place and remedy.
+/// [`SimError::Invalid`], which says where the problem is and what would be right.
 pub fn check(plan: &Resolved) -> Result<(), SimError> {
     assemble::check(plan)
 }
@@ -90,14 +90,14 @@ pub fn run(plan: &Resolved, keep_going: &dyn Fn(Time) -> bool) -> Result<Run, Si
     run_with(plan, &Custom::default(), keep_going)
 }
 
-/// Code supplied by the caller; a scenario is data and names no code.
+/// Code supplied by the caller: a scenario is data and cannot contain code.
 #[derive(Clone, Default)]
 pub struct Custom {
     /// Congestion controls.
     pub controls: CustomControls,
     /// Applications.
     pub apps: CustomApps,
-    /// Transport libraries, by what the scenario calls the transport.
+    /// Transport libraries, by the transport's name in the scenario.
     pub stacks: Stacks,
 }
 
@@ -105,7 +105,7 @@ pub struct Custom {
 /// caller.
 ///
 /// # Errors
-/// As [`run`]; also [`SimError::Invalid`] when something is for flows that do not exist, an
+/// As [`run`]; also [`SimError::Invalid`] when custom code is for flows that do not exist, an
 /// application is for flows that cannot have one, or a transport library breaks its contract.
 pub fn run_with(
     plan: &Resolved,
@@ -128,8 +128,8 @@ pub fn run_with(
     }
 }
 
-/// Freeing a million flows takes a second, and a user who cancels a run should not wait for it. On
-/// targets without threads it happens here.
+/// Drops a value on another thread: freeing a million flows takes a second, and a user who cancels
+/// a run should not wait for it. On targets without threads the value is dropped here.
 fn drop_elsewhere<T: Send + 'static>(value: T) {
     let _ = std::thread::Builder::new().spawn(move || drop(value));
 }

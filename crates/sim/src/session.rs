@@ -1,5 +1,5 @@
-//! A run in steps: the caller advances it, observes it and may change its queues in between. It
-//! gives the same results as [`crate::run`] of the same scenario: observing changes no decision, so
+//! A run in steps: the caller advances it, observes it and may change its queues between steps. Its
+//! results equal those of [`crate::run`] of the same scenario: observing changes no decision, so
 //! the digest is the same, natively and in WebAssembly. A queue replaced during the run hands over
 //! its packets with their arrival times, so no packet and no sojourn time is lost; the new law
 //! starts from its initial state.
@@ -24,12 +24,12 @@ pub struct Session {
     link: usize,
     now: Time,
     waiting: Vec<WaitingPacket>,
-    /// Packets that have left the queue and were not yet taken by the caller.
+    /// Packets that have left the queue and that the caller has not taken yet.
     left: Vec<PacketRow>,
     is_over: bool,
 }
 
-/// A packet in the watched queue.
+/// A packet in the observed queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WaitingPacket {
     /// When it arrived.
@@ -55,7 +55,7 @@ pub struct Observations {
     pub evidence: Vec<f64>,
     /// The variables of that state, by queue.
     pub evidence_vars: Vec<&'static [Var]>,
-    /// Packets that left the watched queue, by departure or drop.
+    /// Packets that left the observed queue, by departure or drop.
     pub packets: Vec<PacketRow>,
 }
 
@@ -128,7 +128,7 @@ impl Session {
         has_left || !self.world.path.sightings().is_empty()
     }
 
-    /// Handles the next event if it is not after `until`; returns whether it did.
+    /// Handles the next event if it is due by `until`; returns whether it did.
     fn step(&mut self, until: Time) -> bool {
         if self.is_over {
             return false;
@@ -219,7 +219,7 @@ impl Session {
         self.world.probe.digest()
     }
 
-    /// The results of a finished run; its tables hold the records that were not taken.
+    /// The results of a finished run; its tables hold the records that the caller has not taken.
     ///
     /// # Panics If the run is not over.
     pub fn finish(self) -> Run {

@@ -22,7 +22,7 @@ pub struct DatagramFlow {
     echoes: bool,
     /// The first datagram whose fate is counted.
     first_counted: u32,
-    /// Datagrams received since then; with echoes, those that returned to the sender.
+    /// Counted datagrams that were received; with echoes, those that returned to the sender.
     pub received: u64,
     /// Payload of all datagrams received.
     pub received_bytes: u64,
@@ -68,7 +68,7 @@ impl DatagramFlow {
         })
     }
 
-    /// When it sends next.
+    /// When the next datagram is due.
     pub fn next_timer(&self) -> Time {
         self.source.next_timer()
     }
@@ -87,7 +87,7 @@ impl DatagramFlow {
     }
 
     /// Starts counting frames, and the fates of datagrams sent from now on; returns the number of
-    /// the first.
+    /// the first such datagram.
     pub fn count_from(&mut self, now: Time) -> u32 {
         if let Some(frames) = &mut self.frames {
             frames.count_from(now);

@@ -47,7 +47,7 @@ impl FlowTimers {
     }
 }
 
-/// Through which the two ends of a flow send packets.
+/// What the two ends of a flow need to send packets.
 pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
@@ -59,8 +59,8 @@ pub struct Outbox<'a> {
     pub(crate) class: u32,
     /// The index of its group, and of its route.
     pub(crate) group: u32,
-    /// What its packets have in common. Which of its connections the flow uses is part of it:
-    /// routers see them as separate flows.
+    /// What its packets have in common, including which of the flow's connections they belong to:
+    /// routers see connections as separate flows.
     pub(crate) labels: Labels,
 }
 
@@ -86,13 +86,13 @@ impl Outbox<'_> {
         self.path.reply(self.now, self.group, packet);
     }
 
-    /// Packets of a flow that were lost since the last call, where it notes them.
+    /// Packets of a flow lost since the last call, if the losses of the flow are noted.
     pub(crate) fn noted_losses(&mut self, flow: u32) -> impl Iterator<Item = (PacketKind, u32)> {
         let at_links = self.probe.notes.losses.take_noted(flow);
         at_links.chain(self.path.noted_losses(flow))
     }
 
-    /// From now on the losses of a flow are noted.
+    /// Starts noting the losses of a flow.
     pub(crate) fn note_losses(&mut self, flow: u32) {
         self.probe.notes.losses.note(flow);
         self.path.note_losses(flow);

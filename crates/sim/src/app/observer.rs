@@ -19,8 +19,8 @@ pub struct Observer {
     answers: VecDeque<(AnswerId, Time)>,
 }
 
-/// Connection, acknowledged packet, echoed time and timestamp: what tells acknowledgements from
-/// each other. Copies of one with the same timestamp left within a tick of it.
+/// Connection, acknowledged packet, echoed time and timestamp, which together identify an
+/// acknowledgement. Copies with the same timestamp left within one tick of each other.
 type AnswerId = (u16, u32, Time, u32);
 
 fn id_of(answer: &Packet) -> AnswerId {
@@ -46,8 +46,7 @@ impl Observer {
         self.answers.push_back((id_of(packet), now));
     }
 
-    /// Records an acknowledgement at the sender. The round trips that it completes count after the
-    /// warm-up.
+    /// Records an acknowledgement at the sender. Round trips that complete after the warm-up count.
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         if packet.kind != PacketKind::Ack {
             return;
@@ -61,8 +60,8 @@ impl Observer {
         }
     }
 
-    /// When an acknowledgement left the receiver, if none that left later has overtaken it. Those
-    /// before it are lost, or late.
+    /// When an acknowledgement left the receiver; `None` if a later one has overtaken it. Forgets
+    /// the acknowledgements that left earlier: they are lost or late.
     fn left_at(&mut self, answer: &Packet) -> Option<Time> {
         let id = id_of(answer);
         let place = self.answers.iter().position(|&(other, _)| other == id)?;

@@ -42,7 +42,7 @@ pub struct Page {
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 
 impl Page {
-    /// A user who requests the first page at `start`. Connections of stream `i` have numbers
+    /// A user who requests the first page at `start`. The connection numbers of stream `i` are
     /// congruent to `i` modulo the number of streams.
     pub fn new(
         flow: u32,
@@ -83,7 +83,7 @@ impl Page {
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         if self.stop <= now {
-            // The streams stop by themselves.
+            // The streams stop themselves.
             self.user.stop();
             (self.stop, self.stopped) = (Time::NEVER, Some(self.stop));
             self.lanes.iter_mut().for_each(|lane| lane.request = None);

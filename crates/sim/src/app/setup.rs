@@ -64,7 +64,7 @@ pub(super) struct Agreed {
 }
 
 impl Setup {
-    /// How many SYNs request ECN; later ones do not (RFC 9768 §3.1.4.1: accurate feedback is
+    /// How many SYNs request ECN; later SYNs do not (RFC 9768 §3.1.4.1: accurate feedback is
     /// requested twice).
     fn requests(&self) -> u32 {
         match self.asks {

@@ -1,7 +1,8 @@
 //! Data over TCP: bulk transfers, limited or not; users who download short files; video in chunks.
 //!
-//! A connection opens with a SYN that passes the queues; its round trip gives the first sample. The
-//! sender opens the connection, as in ns-2. A user of files opens a new connection for each file.
+//! A connection opens with a SYN that passes the queues; its round trip gives the first RTT sample.
+//! The sender opens the connection, as in ns-2. A user of files opens a new connection for each
+//! file.
 
 mod soon;
 mod timers;
@@ -45,7 +46,7 @@ struct SynAnswer {
 }
 
 /// Both ends of one flow. Every packet reads the first fields and those of the end that it reaches;
-/// this order keeps them in few cache lines.
+/// this field order keeps them in few cache lines.
 #[repr(C)]
 pub struct Stream {
     next_start: Time,
@@ -160,7 +161,7 @@ impl Stream {
         syn
     }
 
-    /// How often the connection has redrawn its hash after `syns` SYNs, not counting the first.
+    /// How often the connection has changed its hash after `syns` SYNs, not counting the first.
     fn rehashes(&self, syns: u32) -> u8 {
         if self.setup.profile.rehash { syns as u8 } else { 0 }
     }
@@ -245,7 +246,7 @@ impl Stream {
         out.reply(&mut packet);
         let Profile { rto, answers_again, .. } = *self.setup.profile;
         if answers_again {
-            // It never gives up; nor does the guest (fact linux-29).
+            // The timer never gives up; nor does the guest (fact linux-29).
             let doubled = rto.initial.as_nanos() << answer.expired.min(16);
             let wait = Span::from_nanos(doubled).min(rto.max);
             let due = self.setup.profile.expiry(out.now, out.now + wait);
@@ -274,7 +275,7 @@ impl Stream {
         }
     }
 
-    /// Everything from an acknowledgement to the next wire is inlined here; otherwise the packet is
+    /// The code from an acknowledgement to the next wire is inlined here; otherwise the packet is
     /// copied four more times.
     #[inline(never)]
     fn acknowledge_once(&mut self, out: &mut Outbox<'_>) {
@@ -315,7 +316,7 @@ impl Stream {
     fn establish(&mut self, opening: &Opening, answer: &Packet, out: &mut Outbox<'_>) {
         let now = out.now;
         let Profile { timestamps, handshake_ack, .. } = *self.setup.profile;
-        // Karn: if the SYN was sent more than once, only its timestamp gives a sample.
+        // Karn: if the SYN was sent more than once, only its timestamp gives an RTT sample.
         let rtt = match opening.syns {
             1 => Some(now.since(opening.since)),
             _ => timestamps.then(|| stamped_rtt(now, answer.sent)),

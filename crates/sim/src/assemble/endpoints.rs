@@ -7,8 +7,8 @@ use sojourn_scenario::resolved::{App, FlowGroup, Resolved};
 use crate::SimError;
 use crate::app::endpoint::{About, EndpointFlow, FirstFailure};
 
-/// Checks that every transport has a library, every library a flow, and every pair the same idea of
-/// ECN.
+/// Checks that every transport has a library, that every library is used, and that libraries
+/// support ECN where the scenario needs it.
 pub(super) fn check(plan: &Resolved, stacks: &Stacks) -> Result<(), SimError> {
     let used: Vec<&str> = plan.flows.iter().filter_map(|group| group.app.transport()).collect();
     if let Some(name) = stacks.keys().find(|name| !used.contains(&name.as_str())) {
@@ -57,7 +57,7 @@ fn check_ecn(
     Err(SimError::invalid(&format!("endpoint[{name}]"), message))
 }
 
-/// A sentence about every library whose runs need not repeat.
+/// One warning for every library whose runs may not be repeatable.
 pub(super) fn remarks(stacks: &Stacks) -> Vec<String> {
     let doubt = |(name, configured): (&String, &ConfiguredStack)| {
         let why = configured.stack.unrepeatable()?;

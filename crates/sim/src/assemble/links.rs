@@ -54,8 +54,8 @@ pub(crate) fn discipline(
     Ok(Box::new(AirtimeQueues::new(station_of_hop, stations)))
 }
 
-/// The links of all hops in the order of the path's table, each with the links of the reverse
-/// direction.
+/// The links of all hops, in the order of the path's table of hops, each with the links of the
+/// reverse direction.
 fn hops(plan: &Resolved) -> impl Iterator<Item = (usize, &[usize])> {
     let directions = plan.flows.iter().flat_map(|group| {
         let [path, reverse] = [&group.path[..], &group.reverse];
@@ -86,7 +86,7 @@ pub(super) fn impairment(plan: &Resolved, link: &LinkPlan) -> Option<Impairment>
 }
 
 /// The wireless LANs, with the links that transmit on them. Random streams are named after the
-/// link.
+/// links.
 pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     let lan = |(place, cell)| {
         let links = (0..plan.links.len()).filter(|&i| is_on(&plan.links[i], place));
@@ -104,9 +104,9 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     plan.wlans.iter().enumerate().map(lan).collect()
 }
 
-/// The radio of a hop, which decides how its frames are sent and lost, as an index into the radios
-/// of its wireless LAN: the radio of the sending station, else of the station that sends in the
-/// other direction, else of the LAN.
+/// The index, in its wireless LAN, of the radio that decides how a hop's frames are sent and lost:
+/// the radio of the sending station, else of the station that sends in the other direction, else of
+/// the LAN.
 pub(super) fn radio(plan: &Resolved, link: usize, reverse: &[usize]) -> u32 {
     let Some(wlan) = plan.links[link].capacity.wireless_lan() else { return 0 };
     let has_own = |i: &usize| is_on(&plan.links[*i], wlan) && own_radio(&plan.links[*i]).is_some();

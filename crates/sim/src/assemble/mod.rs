@@ -39,13 +39,13 @@ use crate::tcp::Segments;
 use crate::world::{DatagramEnds, FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Custom, SimError, drop_elsewhere};
 
-/// Flows assembled between two checks for cancellation: a few milliseconds.
+/// Flows assembled between two checks for cancellation: these take a few milliseconds.
 const FLOWS_PER_LOOK: u32 = 4096;
 
 /// Builds the simulation of a scenario.
 ///
 /// # Errors [`SimError::Invalid`] for an AQM or a congestion control that cannot be built, or a
-/// custom one for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned
+/// custom control for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned
 /// false.
 pub(crate) fn world(
     plan: &Resolved,
@@ -218,7 +218,7 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
 }
 
 /// Adds the flows of a group. Their random streams are named by the group and the index within it,
-/// so other groups never change what they draw.
+/// so other groups never change the numbers that they draw.
 fn add_flows(
     world: &mut World,
     (plan, place, class): (&Resolved, usize, u32),
@@ -285,8 +285,8 @@ fn check_end(end: Time, slots: Slots, flows: usize) -> Result<(), SimError> {
     Err(SimError::invalid("duration", message))
 }
 
-/// A custom control needs TCP flows of its name; a custom application needs flows that can have
-/// one.
+/// A custom control needs a group of TCP flows with its name; a custom application needs a group
+/// whose application can be replaced.
 fn check_custom(plan: &Resolved, custom: &Custom) -> Result<(), SimError> {
     let names = |suits: fn(&App) -> bool| -> Vec<&str> {
         let suiting = plan.flows.iter().filter(|group| suits(&group.app));

@@ -9,8 +9,8 @@ use super::links::radio;
 use crate::alarms::Slot;
 use crate::path::{Agenda, End, Hop, Route, Uplink, Wire};
 
-/// Wires of a group other than those of the links: to the receiver, back, and from the last reverse
-/// link.
+/// A group's own wires, besides those of the links: to the receiver, back, and from the last
+/// reverse link.
 pub(super) const WIRES_PER_GROUP: usize = 3;
 
 /// The links from which a route continues to another link, in order. Only these have a wire in the

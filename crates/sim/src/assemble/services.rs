@@ -1,7 +1,7 @@
 //! Chooses how the services of each link are scheduled, and from which feeder it pulls arrivals.
 //!
-//! A link pulls arrivals from its only uplink or, if no uplink leads to it, from its only wire;
-//! these arrivals need no events, all others do. At one instant, wires come before uplinks, so a
+//! A link pulls arrivals from its only uplink or, if no uplink leads to it, from its only wire.
+//! These arrivals need no events; all others do. At one instant, wires come before uplinks, so a
 //! link that pulls from an uplink may have wires too, but not the reverse.
 //!
 //! Before wires could be feeders, departures were computed on arrival. That saved 10 to 14 % of the
@@ -14,7 +14,7 @@ use sojourn_scenario::resolved::Resolved;
 
 use crate::path::{Agenda, End, Feeder, Hop, Route, Service, Slots, Uplink, Wire};
 
-/// The longest deferral of a service: packets that arrive in the meantime take memory.
+/// The longest deferral of a service: packets that arrive during the deferral take memory.
 const MOST_SLACK: Span = Span::from_millis(20);
 
 /// Whether anything records when each packet arrives and leaves.

@@ -1,4 +1,4 @@
-//! A sender's access link. Nothing else uses it, so its queue is computed without events: a packet
+//! A sender's access link. Only one flow uses it, so its queue is computed without events: a packet
 //! starts when the previous one has left.
 
 use sojourn_aqm::{Span, Time};
@@ -12,7 +12,7 @@ use super::wire::Wire;
 pub(crate) struct AccessLink {
     link: SerialLink,
     delay: Span,
-    /// Where the route of its packets begins, so that no lookup in the table of routes is needed.
+    /// Where the route of its packets begins; saves a lookup in the table of routes.
     pub(super) forward: u32,
     pub(super) uplink: u32,
     /// Holds packets that would overtake others on the uplink, until they reach the first queue.

@@ -3,7 +3,7 @@
 //! Events of one instant happen in the order of the slots: servers, wireless LANs, queue timers,
 //! wires, access links. Departures come before arrivals.
 //!
-//! An uplink has no slot: its alarm is that of the access link from which its next packet came, so
+//! An uplink has no slot: it uses the alarm of the access link from which its next packet came, so
 //! packets of one instant arrive in the order of their flows.
 
 use sojourn_aqm::Time;
@@ -42,7 +42,7 @@ pub(crate) enum Kind {
     Rare,
 }
 
-/// The trees: wires; uplinks and servers; access links; rare components.
+/// The trees of alarms: wires; uplinks and servers; access links; rare components.
 const TREES: usize = 4;
 const WIRES: usize = 0;
 const UPLINKS: usize = 1;
@@ -86,12 +86,12 @@ impl Agenda {
         Agenda { alarms: Alarms::new(count, leaves), slots: *slots }
     }
 
-    /// Where the alarm of a slot is kept.
+    /// The alarm of a slot.
     pub(crate) fn alarm(&self, slot: Slot) -> Alarm {
         self.alarms.alarm(slot, self.slots.leaf_of(slot))
     }
 
-    /// Where the alarm of an uplink is kept when its next packet belongs to this flow.
+    /// The alarm of an uplink whose next packet belongs to this flow.
     #[inline]
     pub(crate) fn of_uplink(&self, uplink: usize, flow: usize) -> Alarm {
         self.alarms.alarm(self.slots.accesses + flow, (UPLINKS, uplink))
@@ -103,7 +103,7 @@ impl Agenda {
         self.alarms.set(alarm, time);
     }
 
-    /// Sets the alarm that is due; see [`Alarms::set_due`].
+    /// Sets the alarm that is due now; see [`Alarms::set_due`].
     #[inline]
     pub(crate) fn set_due(&mut self, alarm: Alarm, time: Time) {
         self.alarms.set_due(alarm, time);

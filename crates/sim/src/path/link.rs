@@ -22,13 +22,14 @@ pub(crate) struct LinkAlarms {
 pub(crate) enum Service {
     /// Each service has an event.
     Events,
-    /// A service may be deferred past its due time by `slack`, the least delay behind the link:
-    /// no packet that it sends arrives earlier. Overdue services run before anything else is given
-    /// to the link or read from it. Arrivals from the feeder may be deferred in the same way.
+    /// A service may be deferred past its due time by up to `slack`, the least delay behind the
+    /// link, because no packet that it sends arrives earlier. Overdue services run before anything
+    /// else enters the link or reads from it. Arrivals from the feeder may be deferred in the same
+    /// way.
     Late {
         /// The longest deferral.
         slack: Span,
-        /// From which arrivals are pulled.
+        /// The feeder from which the link pulls arrivals.
         feeder: Feeder,
     },
     /// The link contends for the medium of a wireless LAN, which decides when it sends.
@@ -47,11 +48,11 @@ pub(crate) enum Feeder {
     None,
     /// An uplink, by index.
     Uplink(usize),
-    /// A wire that leads to no other link, by index. Nothing else leads to this link.
+    /// A wire that leads only to this link, by index; nothing else leads to the link.
     Wire(usize),
 }
 
-/// The server of a link with a feeder, as seen by the feeder.
+/// The server of a link with a feeder; the feeder holds this handle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LateServer {
     alarm: Alarm,
@@ -69,12 +70,12 @@ impl LateServer {
 pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
-    /// If packets are not just framed, but packed.
+    /// How packets are packed, if they are not just framed.
     packing: Option<Packing>,
     alarms: LinkAlarms,
     /// The time set in the discipline's alarm.
     timer: Time,
-    /// The time set in the server's alarm. A feeder may have advanced it.
+    /// The time set in the server's alarm. A feeder may have set the alarm earlier.
     due: Time,
     service: Service,
     /// Whether a packet goes on the wire as soon as its departure time is known.
@@ -256,8 +257,8 @@ impl ScheduledLink {
         }
     }
 
-    /// Sets the server's alarm, unless sending ahead has left it where it is. If services may be
-    /// deferred, an early alarm does nothing and is set again.
+    /// Sets the server's alarm, unless sending ahead has left the due time unchanged. If services
+    /// may be deferred, an alarm that is too early does nothing and is set again.
     #[inline]
     fn set_service(&mut self, agenda: &mut Agenda) {
         let due = self.link.next_service();
@@ -294,7 +295,7 @@ impl ScheduledLink {
         self.contend(now, agenda);
     }
 
-    /// Joins the contention when the first packet arrives at a wireless link.
+    /// Joins the contention for the medium when the first packet arrives at a wireless link.
     #[inline]
     fn contend(&mut self, now: Time, agenda: &mut Agenda) {
         if let Service::Wireless { medium, contends } = &mut self.service
@@ -316,7 +317,7 @@ impl ScheduledLink {
         self.link.head()
     }
 
-    /// Called when the medium is done with the head packet: returns it, and takes the next.
+    /// Called when the medium is done with the head packet: returns that packet and takes the next.
     pub(crate) fn take_head<const NOTES: bool>(
         &mut self,
         now: Time,

@@ -1,8 +1,8 @@
 //! Everything between the two endpoints of a flow.
 //!
-//! A packet of a sender passes its [access link](access) and an [uplink], then the [links](link)
-//! of its [route], each a queue and a transmitter with a [wire] behind it, until a wire ends at the
-//! receiver. Answers pass their own wires and links back.
+//! A packet of a sender passes its [access link](access), an [uplink], and the [links](link) of its
+//! [route]. Each link is a queue and a transmitter with a [wire] behind it; the last wire ends at
+//! the receiver. Replies pass back over their own wires and links.
 //!
 //! The simulation makes five calls: [`Path::send`] and [`Path::reply`] put packets in;
 //! [`Path::next`] returns the time of the next event; [`Path::on_event`] handles it and returns a
@@ -17,17 +17,17 @@
 //! delay.
 //!
 //! **A steady link sends ahead.** When transmission of a packet starts, its departure time is
-//! known, so it goes on the wire at once. If no packet follows, no event ends its service; the
-//! discipline is still asked for a packet with that departure time as `now`
+//! known, so it goes on the wire at once. If no packet follows, no event ends its service. The
+//! discipline is still asked for a packet, with that departure time as `now`
 //! ([`sojourn_link::Link::settle`]), because CoDel leaves its drop state when the queue is empty.
 //!
 //! **A link may defer its work while nothing else can notice.** A packet that it sends arrives only
 //! after the delay of the wire behind it. So neither its services nor the arrivals from its one
-//! [`link::Feeder`] need events: the link [catches up](serving), handling each at its own time,
+//! [`link::Feeder`] need events. The link [catches up](serving), handling each at its own time,
 //! when another packet arrives, when its counters are read, or at an alarm deferred by that delay.
 //! The choice is made once per link, when the simulation is built ([`link::Service`]). Runs that
-//! record packets or signals use an event for each; `tests/late_services.rs` checks that both give
-//! the same results.
+//! record packets or signals use an event for each service and arrival; `tests/late_services.rs`
+//! checks that both give the same results.
 
 mod access;
 mod agenda;
@@ -76,7 +76,7 @@ pub(crate) struct Path {
 pub(crate) struct Arrived {
     /// The end of its flow that it has reached.
     pub(crate) end: End,
-    /// The index of the wire over which it came. The packet is [`Wire::arrived`] there.
+    /// The index of the wire over which the packet came; [`Wire::arrived`] returns the packet.
     pub(crate) wire: usize,
 }
 
@@ -107,8 +107,8 @@ impl Path {
         self.accesses.push(AccessLink::new(link, delay, &self.routes[route], wire));
     }
 
-    /// Sends a packet from a sender. The packet enters its flow's uplink at once, unless an earlier
-    /// packet of the flow has yet to reach the uplink or another packet there would be overtaken.
+    /// Sends a packet from a sender. The packet enters its flow's uplink at once, unless it would
+    /// overtake a packet there, or an earlier packet of the flow has yet to reach the uplink.
     #[inline(never)]
     pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
         self.onward.sightings.note(now, Point::Sent, packet);
@@ -184,7 +184,7 @@ impl Path {
         }
     }
 
-    /// The wire with this index, for an arrived packet and for prefetching the next ones.
+    /// The wire with this index, to read an arrived packet and to prefetch the next ones.
     #[inline]
     pub(crate) fn wire(&self, wire: usize) -> &Wire {
         &self.onward.wires[wire].0

@@ -12,7 +12,7 @@ use crate::sightings::{Point, Sightings};
 
 /// The wires behind the links.
 pub(crate) struct Onward {
-    /// All wires, with where they end. The first ones, in the order of the links, lead from a link
+    /// All wires, with where they end. The first wires, in the order of the links, lead from a link
     /// to the next link of a route.
     pub(crate) wires: Vec<(Wire, End)>,
     /// The routes of all groups, concatenated.
@@ -52,7 +52,7 @@ impl Onward {
         self.wires[wire as usize].0.push(now, packet, agenda);
     }
 
-    /// [`Onward::forward`] on an impaired wire, if the packet is not lost there.
+    /// [`Onward::forward`] on an impaired wire, which may lose the packet.
     #[inline(never)]
     fn forward_impaired(&mut self, now: Time, packet: &mut Packet, agenda: &mut Agenda) {
         let Hop { link, wire, .. } = self.hops[packet.hop as usize];

@@ -1,4 +1,5 @@
-//! Reads and changes a path between events. Where a link may be late, call [`Path::settle`] first.
+//! Reads and changes a path between events. Where a link may defer work, call [`Path::settle`]
+//! first.
 
 use sojourn_aqm::{Cause, Qdisc, Sink, Stage, Time};
 use sojourn_link::Impairment;
@@ -15,7 +16,7 @@ impl Path {
         &self.links
     }
 
-    /// The totals of each link at `at`, up to which all events have been handled.
+    /// The totals of each link at `at`, once all events up to `at` have been handled.
     pub(crate) fn totals(&self, at: Time, probe: &Probe) -> Vec<LinkTotals> {
         let links = self.links.iter().zip(&probe.links);
         links.map(|(link, stats)| stats.totals(at, link.reserve(at))).collect()
@@ -37,7 +38,8 @@ impl Path {
         &self.onward.losses
     }
 
-    /// The packets of a flow that wires have lost since the last call, where it notes them.
+    /// The packets of a flow lost on wires since the last call, if the losses of the flow are
+    /// noted.
     pub(crate) fn noted_losses(
         &mut self,
         flow: u32,
@@ -45,7 +47,7 @@ impl Path {
         self.onward.losses.take_noted(flow)
     }
 
-    /// From now on the losses of a flow are noted.
+    /// Starts noting the losses of a flow.
     pub(crate) fn note_losses(&mut self, flow: u32) {
         self.onward.losses.note(flow);
     }
@@ -88,7 +90,7 @@ impl Path {
         );
     }
 
-    /// Counts the packets still queued at the end, so that every packet has a fate.
+    /// Counts the packets still queued at the end, so that every packet is accounted for.
     pub(crate) fn empty_queues<const NOTES: bool>(&mut self, end: Time, probe: &mut Probe) {
         for (queue, link) in self.links.iter_mut().enumerate() {
             empty_queue::<NOTES>(link, queue, end, probe);
@@ -106,7 +108,7 @@ pub(crate) fn empty_queue<const NOTES: bool>(
     let counters = probe.links[queue].total;
     let waiting = u64::from(link.backlog().packets);
     let dropped: u64 = counters.dropped.iter().sum();
-    // Every packet left exactly once, including by eviction and head drop.
+    // Every packet left exactly once; eviction and head drop count as leaving.
     assert_eq!(counters.arrived, counters.sent + dropped + waiting, "a packet was lost");
     let mut drops = Drops(Vec::new());
     let mut departures = Vec::new();
@@ -117,8 +119,8 @@ pub(crate) fn empty_queue<const NOTES: bool>(
     }
 }
 
-/// Packets dropped by a law while its queue is emptied at the end of the run; they count as waiting
-/// too.
+/// Packets dropped by a law while its queue is emptied at the end of the run; they too count as
+/// waiting packets.
 struct Drops(Vec<(Packet, Time)>);
 
 impl Sink<Packet> for Drops {

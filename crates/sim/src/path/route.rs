@@ -12,7 +12,7 @@ pub(crate) enum End {
 }
 
 /// A link on a route, and the wire on which it sends the route's packets. Hops of a route are
-/// adjacent in the table of all hops, and a packet carries its index there, so neither flow nor
+/// adjacent in the table of all hops. A packet carries its index in that table, so neither flow nor
 /// group is looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
@@ -24,7 +24,7 @@ pub(crate) struct Hop {
     pub(crate) radio: u32,
     /// On a wireless LAN: the link that transmits for the receiving station, if known, by index.
     pub(crate) station: Option<u32>,
-    /// Whether the wire behind the link does more than delay packets evenly.
+    /// Whether the wire behind the link does more than add a constant delay.
     pub(crate) is_impaired: bool,
 }
 

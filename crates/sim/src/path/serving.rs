@@ -16,7 +16,7 @@ use crate::ring::Ring;
 use crate::sightings::Point;
 
 impl Path {
-    /// Handles an arrival over a wire. Out of line, so that the main loop inlines the path of
+    /// Handles an arrival over a wire. Out of line, so that the main loop inlines the code for
     /// packets from an uplink.
     #[inline(never)]
     pub(super) fn arrive_over_wire<const NOTES: bool>(
@@ -28,8 +28,8 @@ impl Path {
         self.arrive::<NOTES>(now, packet, probe);
     }
 
-    /// Handles a packet at its first link that did not come over an uplink. At one instant, packets
-    /// from access links arrive in the order of their flows.
+    /// Handles a packet that reaches its first link without passing an uplink. At one instant,
+    /// packets from access links arrive in the order of their flows.
     #[inline(never)]
     pub(super) fn arrive_from_access<const NOTES: bool>(
         &mut self,
@@ -83,7 +83,7 @@ impl Path {
         let link = &mut links[place];
         let mut probe = probe.at_link::<NOTES>(now, place);
         if NOTES {
-            // Nothing is deferred in this case.
+            // With `NOTES`, no service is deferred.
             link.on_service(now, agenda, &mut probe, |left, packet, agenda| {
                 onward.forward::<NOTES>(left, packet, agenda);
             });
@@ -127,9 +127,9 @@ fn next_arrival(link: &ScheduledLink, uplinks: &[Uplink], onward: &Onward) -> Ti
     }
 }
 
-/// Handles everything due at a link by now, each at its own time. At one instant the order is: its
-/// server sends, its discipline's timer expires, packets arrive from its feeder (only those before
-/// `limit`). The probe's time is now, before and after.
+/// Handles everything due at a link by now, each event at its own time. At one instant the order
+/// is: its server sends, its discipline's timer expires, packets arrive from its feeder (only those
+/// before `limit`). The probe's time is now, before and after the call.
 #[inline]
 fn catch_up<const NOTES: bool>(
     (link, uplinks): (&mut ScheduledLink, &mut [Uplink]),
@@ -145,7 +145,7 @@ fn catch_up<const NOTES: bool>(
             catch_up_from(link, arrivals, times, agenda, probe, onward);
         }
         Feeder::Wire(wire) => {
-            // The link sends on other wires than this one.
+            // The link never sends on this wire.
             let mut arrivals = mem::take(&mut onward.wires[wire].0.in_flight);
             catch_up_from(link, Some(&mut arrivals), times, agenda, probe, onward);
             onward.wires[wire].0.in_flight = arrivals;
@@ -153,7 +153,7 @@ fn catch_up<const NOTES: bool>(
     }
 }
 
-/// Out of line, so that a lone arrival need not spill registers.
+/// Out of line, so that handling a single arrival need not spill registers.
 #[inline(never)]
 fn catch_up_from<const NOTES: bool>(
     link: &mut ScheduledLink,

@@ -7,16 +7,16 @@ use super::link::LateServer;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
-/// Packets of all flows with the same delay to the same link, in order of arrival there; those of
-/// one instant in the order of their flows. A packet that would overtake others stays on a wire of
-/// its access link.
+/// Packets of all flows with the same delay to the same link, in order of arrival there; packets of
+/// one instant are in the order of their flows. A packet that would overtake others stays on a wire
+/// of its access link.
 #[derive(Debug)]
 pub(crate) struct Uplink {
     /// Its index in the agenda.
     place: usize,
     /// The link to which it leads.
     pub(crate) link: usize,
-    /// The server of that link, if it pulls packets; otherwise an alarm is set for the next
+    /// The server of that link, if it pulls packets. Otherwise an alarm is set for the next
     /// arrival.
     feeds: Option<LateServer>,
     /// Packets with the times at which they arrive.
@@ -43,8 +43,8 @@ impl Uplink {
         (arrival, flow) >= self.last
     }
 
-    /// Appends a packet that overtakes no other. Usually the uplink is not empty, and then no call
-    /// is made.
+    /// Appends a packet that overtakes no other. No call is needed while the uplink holds packets,
+    /// which is the usual case.
     #[inline(always)]
     pub(crate) fn push(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         self.last = (arrival, packet.flow);
@@ -66,13 +66,13 @@ impl Uplink {
         }
     }
 
-    /// When the next packet arrives; `NEVER` if it is empty.
+    /// When the next packet arrives; `NEVER` if the uplink is empty.
     #[inline]
     pub(crate) fn next_arrival(&self) -> Time {
         self.in_flight.front().map_or(Time::NEVER, |&(arrival, _)| arrival)
     }
 
-    /// Takes the next packet if it arrives now and its flow is not later than this one.
+    /// Takes the next packet if it arrives now and belongs to `flow` or an earlier flow.
     pub(crate) fn take_of(&mut self, now: Time, flow: u32) -> Option<Packet> {
         let &(arrival, packet) = self.in_flight.front()?;
         if arrival > now || packet.flow > flow {

@@ -100,8 +100,8 @@ impl Wire {
         self.push_any(arrival, packet, agenda);
     }
 
-    /// Appends a packet that arrives at `arrival`, no earlier than any other. Usually the wire is
-    /// not empty; then no call is made, and the caller need not spill registers.
+    /// Appends a packet that arrives at `arrival`, no earlier than any other. While packets are in
+    /// flight, the usual case, no call is needed and the caller need not spill registers.
     #[inline(always)]
     pub(crate) fn push_at(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         debug_assert!(self.in_flight.back().is_none_or(|&(last, _)| last <= arrival));
@@ -118,8 +118,8 @@ impl Wire {
         self.schedule(is_next, agenda);
     }
 
-    /// Inserts a packet that enters at `start`, which may be in the future; it may overtake others.
-    /// Packets with the same arrival time arrive in the order of these calls.
+    /// Inserts a packet that enters at `start`, which may be in the future; the packet may overtake
+    /// others. Packets with the same arrival time arrive in the order in which they were inserted.
     pub(crate) fn insert(&mut self, start: Time, packet: Packet, agenda: &mut Agenda) {
         debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
         debug_assert!(self.feeds.is_none(), "a link pulls packets in the order of their entry");
@@ -140,7 +140,7 @@ impl Wire {
         self.schedule(true, agenda);
     }
 
-    /// The only packet in the ring has arrived: moves the next one of a reordering wire there.
+    /// Moves the next packet of a reordering wire into the ring, whose only packet has arrived.
     #[inline(never)]
     fn take_from_later(&mut self) -> Time {
         let Some(reordered) = &mut self.reordered else { return Time::NEVER };
@@ -196,13 +196,13 @@ impl Wire {
         self.in_flight.is_empty()
     }
 
-    /// The packet with `place` others in front of it.
+    /// The packet behind `place` others.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&Packet> {
         self.in_flight.get(place).map(|(_, packet)| packet)
     }
 
-    /// Prefetches the packet with `place` others in front of it.
+    /// Prefetches the packet behind `place` others.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
         self.in_flight.prefetch(place);
@@ -232,7 +232,7 @@ mod tests {
         Packet::new(PacketKind::Data, 0, 0, seq, 1_000, Time::ZERO)
     }
 
-    /// The packets of a wire in order of arrival, with the times.
+    /// The packets of a wire in order of arrival, with their arrival times.
     fn arrivals(wire: &mut Wire, agenda: &mut Agenda) -> Vec<(u64, u32)> {
         let mut arrived = Vec::new();
         while wire.next_arrival() < Time::NEVER {

@@ -12,14 +12,14 @@ pub(crate) struct WirelessLan {
     pub(crate) medium: Medium,
     /// The links whose servers transmit on it; the medium numbers them as stations in this order.
     pub(crate) links: Vec<usize>,
-    /// Those links that serve stations by airtime.
+    /// The links among them that serve stations by airtime.
     pub(crate) by_airtime: Vec<usize>,
     /// Packets sent in the exchange that has just ended; kept to reuse the allocation.
     pub(crate) sent: Vec<Sent>,
 }
 
 impl Path {
-    /// Handles the end of an exchange on a wireless LAN, or a station that wants to contend.
+    /// Handles the end of an exchange on a wireless LAN, or a station that joins the contention.
     pub(super) fn on_medium<const NOTES: bool>(
         &mut self,
         now: Time,

@@ -9,7 +9,8 @@ use crate::app::stream::Needed;
 use crate::path::Arrived;
 use crate::prefetch::{Prefetch, prefetch};
 
-/// How many packets ahead of its arrival a packet, and each thing it leads to, is prefetched.
+/// How many packets before its arrival a packet, its flow, its end and that end's memory are
+/// prefetched.
 const PACKET: usize = 16;
 const FLOW: usize = 8;
 const END: usize = 4;
@@ -37,14 +38,14 @@ impl World {
         }
     }
 
-    /// Prefetches the flow whose alarm is next, after the alarm of a flow was due.
+    /// Prefetches the flow whose alarm is next. Called after another flow's alarm was due.
     pub(super) fn prefetch_next_timer(&self) {
         if let Some(flow) = self.next_flow() {
             prefetch(&self.flows[flow]);
         }
     }
 
-    /// The flow whose alarm is next, unless the next alarm is not a flow's.
+    /// The flow whose alarm is next, if the next alarm belongs to a flow.
     fn next_flow(&self) -> Option<usize> {
         let slot = self.alarms.next().slot;
         (slot < self.flows.len()).then_some(slot)

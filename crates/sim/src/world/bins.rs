@@ -6,7 +6,7 @@ use sojourn_measure::bins::Totals;
 use super::World;
 
 impl World {
-    /// Ends a bin. An incomplete bin at the end of a run is left out.
+    /// Ends a bin. An incomplete bin at the end of a run is not recorded.
     pub(super) fn end_bin(&mut self, now: Time) {
         if now < self.end {
             self.path.settle(now, &mut self.probe);
@@ -22,7 +22,7 @@ impl World {
                 delivered: &delivered,
                 class_of: &class_of,
                 classes: self.probe.classes.len(),
-                // A bin ends after all other events of its instant; the run ends before them.
+                // A bin ends after all other events of the same instant; the run ends before them.
                 includes_end: now < self.end,
                 links: &mut self.probe.links,
                 reserves: &reserves,

@@ -30,8 +30,8 @@ pub(crate) struct SimulatedFlow {
 pub(crate) enum FlowEnds {
     /// TCP.
     Stream(Box<Stream>),
-    /// UDP. One variant for both, so that the main loop tells TCP from the rest without a table of
-    /// jumps, which costs 1 % of all instructions.
+    /// UDP. One variant covers both kinds, so that the main loop distinguishes TCP from the rest
+    /// without a jump table, which costs 1 % of all instructions.
     Datagrams(Box<DatagramEnds>),
     /// Several TCP connections of one user.
     Page(Box<Page>),
@@ -47,7 +47,7 @@ pub(crate) enum DatagramEnds {
 }
 
 impl FlowEnds {
-    /// Payload that it has delivered so far.
+    /// Payload that the flow has delivered so far.
     pub(crate) fn delivered_bytes(&self) -> u64 {
         match self {
             FlowEnds::Stream(stream) => stream.delivered_bytes(),
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn an_idle_flow_takes_less_than_two_kilobytes() {
         let bytes = size_of::<Stream>() + size_of::<SimulatedFlow>() + size_of::<AccessLink>();
-        // The budget of two kilobytes is used up: a new field must replace another.
+        // The limit of two kilobytes is reached: a new field must replace another.
         assert!(bytes <= 2_000, "{bytes}");
     }
 }

@@ -59,7 +59,8 @@ impl Qdisc<Packet> for Listed {
     fn observe(&self, _out: &mut [f64]) {}
 }
 
-/// A recording: its congestion control, lists, and (microsecond, window in segments).
+/// A recording: its congestion control, its duration, the numbers of dropped and marked packets,
+/// and its windows as (microsecond, segments).
 struct Recording {
     cc: String,
     duration: Span,
@@ -140,7 +141,7 @@ fn simulated(recorded: &Recording) -> Vec<(u64, u64)> {
     world.flow_samples.iter().map(row).collect()
 }
 
-/// The window at a time.
+/// The window at a given time.
 fn at(windows: &[(u64, u64)], t_us: u64) -> u64 {
     windows[..windows.partition_point(|row| row.0 <= t_us)].last().map_or(0, |row| row.1)
 }

@@ -62,7 +62,7 @@ pub(crate) struct World {
     pub(crate) times: Vec<(Time, Time)>,
     /// Bytes delivered to each flow's receiver at the end of the warm-up.
     pub(crate) at_warmup: Vec<u64>,
-    /// Per-bin series, if wanted.
+    /// Per-bin series, if requested.
     pub(crate) bins: Option<Bins>,
     /// Whether to record delays of data packets.
     pub(crate) latency: bool,
@@ -78,7 +78,7 @@ pub(crate) struct World {
     pub(crate) events: u64,
     /// The first failure of a transport library, which ends the run.
     pub(crate) failure: FirstFailure,
-    /// Sentences about its transport libraries, for the result.
+    /// Warnings about its transport libraries, for the result.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -90,13 +90,13 @@ struct Next {
 }
 
 impl Next {
-    /// When the earlier of them is due.
+    /// When the earlier of the two is due.
     fn time(&self) -> Time {
         self.path.time.min(self.alarm.time)
     }
 }
 
-/// How many events lie between two calls of `keep_going`.
+/// The number of events between two calls of `keep_going`.
 const EVENTS_PER_CHECK: u64 = 1 << 14;
 
 impl World {
@@ -120,8 +120,8 @@ impl World {
             }
             self.events += 1;
             self.handle::<NOTES>(next);
-            // Not before the event: a call between finding and handling it makes the compiler look
-            // for it twice, 1 % of all instructions.
+            // Not before the event: a call between finding and handling the event makes the
+            // compiled code find it twice, which costs 1 % of all instructions.
             if self.events.is_multiple_of(EVENTS_PER_CHECK) && !keep_going(now) {
                 return false;
             }
@@ -130,13 +130,13 @@ impl World {
         true
     }
 
-    /// The next events.
+    /// The next event of the path, and of the flows, sampler and bins.
     #[inline]
     fn next(&self) -> Next {
         Next { path: self.path.next(), alarm: self.alarms.next() }
     }
 
-    /// Closes and counts everything still open at the end of the run.
+    /// Closes and counts everything still in progress at the end of the run.
     fn end_run<const NOTES: bool>(&mut self) {
         // Events at the end are not handled.
         let last = Time::from_nanos(self.end.as_nanos() - 1);
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// The slot of the end of bins, which is the last.
+    /// The slot of the alarm that ends bins, which is the last slot.
     pub(crate) fn binner_slot(&self) -> Slot {
         self.sampler + 1
     }
@@ -199,8 +199,8 @@ impl World {
         (flow, Outbox { now, path, probe, class, group, labels })
     }
 
-    /// Lets a flow act with an outbox. `act` returns the earliest timer that it may have set; if
-    /// the alarm of the flow is later, it is moved to that time.
+    /// Lets a flow act with an outbox. `act` returns the earliest timer that it may have set. If
+    /// the alarm of the flow is later, it is moved to that timer.
     #[inline]
     fn with_flow(
         &mut self,

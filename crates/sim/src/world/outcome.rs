@@ -23,7 +23,7 @@ impl World {
         run
     }
 
-    /// The failure of a transport library, if there was one.
+    /// Returns the failure of a transport library as an error.
     pub(crate) fn check_libraries(&self) -> Result<(), SimError> {
         match self.failure.get() {
             Some(LibraryFailure { transport, sentence }) => {
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// A sentence about every connection of a library that ended before its flow did.
+    /// One warning for every connection of a library that ended before its flow did.
     fn lost_connections(&self, plan: &Resolved) -> Vec<String> {
         let of_flow = |flow: &SimulatedFlow| {
             let (at, why) = flow.ends.library()?.lost.as_ref()?;
@@ -69,7 +69,7 @@ impl World {
 
     /// Ends the warm-up: summaries count from now on.
     pub(super) fn end_warmup(&mut self) {
-        // Events at the end of the warm-up count.
+        // Events at the instant at which the warm-up ends count.
         let before = Time::from_nanos(self.warmup.as_nanos().saturating_sub(1));
         self.path.settle(before, &mut self.probe);
         self.probe.end_warmup(self.path.totals(self.warmup, &self.probe));
@@ -125,7 +125,7 @@ impl World {
         }
     }
 
-    /// Counts transfers unfinished at the end, or cut off when their flow stopped.
+    /// Counts transfers that were unfinished at the end, or cut off when their flow stopped.
     fn count_unfinished(&mut self) {
         for (SimulatedFlow { ends, class, .. }, &(_, stop)) in self.flows.iter().zip(&self.times) {
             let stats = &mut self.probe.classes[*class as usize];

@@ -106,7 +106,7 @@ fn sample_flow(flow: &FlowEnds, index: usize, now: Time) -> FlowRow {
     }
 }
 
-/// What a library knows of its connection, zero where it does not say.
+/// Adds a library's statistics of its connection to a row; unknown values are zero.
 fn with_library(row: FlowRow, flow: &EndpointFlow) -> FlowRow {
     let stats = flow.stats();
     FlowRow {
@@ -120,8 +120,8 @@ fn with_library(row: FlowRow, flow: &EndpointFlow) -> FlowRow {
     }
 }
 
-/// Adds the stream's bytes sent and in flight to a row; the round-trip time is that of the last
-/// stream added.
+/// Adds the stream's bytes sent and in flight to a row; the row's round-trip time is that of the
+/// last stream added.
 fn with_stream(row: FlowRow, stream: &Stream) -> FlowRow {
     let payload = u64::from(stream.payload_bytes());
     let (sent, again) = stream.bytes_sent();

@@ -12,7 +12,7 @@ impl World {
         (due < self.end).then_some(due)
     }
 
-    /// Handles the next event, which is due before the end.
+    /// Handles the next event, which must be due before the end.
     pub(crate) fn handle_next<const NOTES: bool>(&mut self) {
         let next = self.next();
         let now = next.time();

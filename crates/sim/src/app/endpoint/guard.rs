@@ -1,4 +1,4 @@
-//! Calls of a library: a panic or a breach of the contract ends the run with one sentence.
+//! Guards calls to a library: a panic or a breach of the contract ends the run with an error.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -16,14 +16,14 @@ pub(crate) struct FirstFailure {
 /// Where and why a library failed.
 #[derive(Clone, Debug)]
 pub(crate) struct LibraryFailure {
-    /// What the scenario calls the transport.
+    /// The transport's name in the scenario.
     pub(crate) transport: String,
-    /// In which flow, where, when, and what was wrong.
+    /// The flow, the end, the time, the method, and what was wrong.
     pub(crate) sentence: String,
 }
 
 impl FirstFailure {
-    /// Whether there was one.
+    /// Whether a library has failed.
     pub(crate) fn has_happened(&self) -> bool {
         self.failure.lock().expect("nobody panics while holding it").is_some()
     }
@@ -39,11 +39,11 @@ impl FirstFailure {
 }
 
 thread_local! {
-    /// Whether this thread is in a library, whose panics are reported by the run.
+    /// Whether this thread is running library code, whose panics the run reports itself.
     static IS_CALLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps the panics of libraries off the standard error stream; all others are printed as before.
+/// Keeps panics of libraries off standard error; other panics are printed as usual.
 fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -56,10 +56,11 @@ fn silence_panics() {
     });
 }
 
-/// One end of a connection. After a failure, and when the flow has stopped, nothing is called.
+/// One end of a connection. Its library is not called after a failure or after the flow has
+/// stopped.
 pub(super) struct Guarded {
     end: Option<Box<dyn Endpoint>>,
-    /// `quic`, and `flows `download`, flow 0`.
+    /// Names of transport and flow, such as `quic` and "flows `download`, flow 0".
     names: (String, String),
     role: Peer,
     failure: FirstFailure,
@@ -76,7 +77,7 @@ impl Guarded {
         Guarded { end: Some(end), names, role, failure }
     }
 
-    /// Calls the library; none if it is over.
+    /// Calls the library; returns `None` if it failed or the end has been dropped.
     pub(super) fn call<T>(
         &mut self,
         now: Time,
@@ -121,12 +122,12 @@ impl Guarded {
         self.failure.note(LibraryFailure { transport, sentence });
     }
 
-    /// What the library knows of its connection.
+    /// The library's statistics of its connection.
     pub(super) fn stats(&self) -> Stats {
         self.end.as_ref().map(|end| end.stats()).unwrap_or_default()
     }
 
-    /// The connection is over; the library is not called again.
+    /// Drops the library's end of the connection; the library is not called again.
     pub(super) fn drop_end(&mut self) {
         self.end = None;
     }

@@ -1,5 +1,5 @@
-//! The content of the datagrams that one end of a flow has sent, next to the packets, which carry
-//! only their numbers. Flows without a library have none.
+//! The contents of the datagrams that one end of a flow has in flight. A packet carries only the
+//! number of its content. Only flows over a library have contents.
 
 use std::collections::VecDeque;
 
@@ -9,11 +9,11 @@ pub(super) struct InFlight {
     /// The number of the first slot.
     first: u32,
     slots: VecDeque<Option<Vec<u8>>>,
-    /// Buffers to use again.
+    /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
 }
 
-/// Buffers kept for later use: a burst's worth.
+/// The most buffers kept for reuse: enough for a burst.
 const MOST_SPARE: usize = 64;
 
 impl InFlight {
@@ -47,7 +47,7 @@ impl InFlight {
         }
     }
 
-    /// How many packets have their content here.
+    /// How many contents are stored.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.slots.iter().flatten().count()

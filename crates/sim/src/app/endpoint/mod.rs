@@ -2,8 +2,8 @@
 //! application.
 //!
 //! The flow's receiver is the client: it connects, asks for the data on a stream, and reads it. The
-//! server answers as soon as it has the whole request. What a datagram contains lies in the flow,
-//! [next to the packet](in_flight), which is as small as any other.
+//! server answers as soon as it has the whole request. The flow stores the [contents of the
+//! datagrams](in_flight), so their packets are as small as any other.
 
 mod guard;
 mod in_flight;
@@ -21,12 +21,12 @@ use crate::packet::{Packet, PacketKind};
 
 /// The stream that carries the request and the data.
 const STREAM: u64 = 0;
-/// Bytes of the request: the size of a short GET, ours.
+/// Bytes of the request; our choice, the size of a short GET.
 const REQUEST_BYTES: u64 = 100;
 /// Bytes offered at one time if the amount of data is unlimited.
 const MOST_OFFERED: u64 = 1 << 20;
 
-/// Bytes that a library may take at one instant: with more, it takes what it cannot send.
+/// The most bytes that a library may accept at one instant: one that accepts more cannot send them.
 const MOST_TAKEN: u64 = 256 << 20;
 
 /// Both ends of a flow over a library.
@@ -39,29 +39,29 @@ pub(crate) struct EndpointFlow {
     warmup: Time,
     /// The amount of data, if limited.
     bytes: Option<u64>,
-    /// When the client began to connect, until the transfer is complete.
+    /// When the client began to connect; `None` once the transfer is complete.
     began: Option<Time>,
     /// Whether the client is connected.
     is_connected: bool,
     /// Data that the server has not written yet; none before the request has arrived.
     to_write: Option<u64>,
-    /// Whether packets of the flow that die are noted, so that their content is freed.
+    /// Whether lost packets of the flow are recorded, so that their contents can be freed.
     notes_losses: bool,
     /// Data that the client has read.
     pub(crate) delivered_bytes: u64,
-    /// Of the datagrams that reached the client: bytes with CE.
+    /// Bytes of datagrams that reached the client with CE.
     pub(crate) ce_bytes: u64,
     /// When and why the connection ended by itself.
     pub(crate) lost: Option<(Time, String)>,
 }
 
-/// What a flow needs to know of itself.
+/// The settings of a flow.
 pub(crate) struct About<'a> {
     /// Its number.
     pub(crate) flow: u32,
-    /// What failures call it.
+    /// Its name in reports of failures.
     pub(crate) name: String,
-    /// What the scenario calls the transport.
+    /// The transport's name in the scenario.
     pub(crate) transport: &'a str,
     /// The amount of data, if limited.
     pub(crate) bytes: Option<u64>,
@@ -136,17 +136,17 @@ impl EndpointFlow {
         self.server.sent_bytes
     }
 
-    /// What the server knows of its connection.
+    /// The server's statistics of its connection.
     pub(crate) fn stats(&self) -> Stats {
         self.server.end.stats()
     }
 
-    /// The transfer that was not finished: when it began.
+    /// When the unfinished transfer began; `None` if no limited transfer is in progress.
     pub(crate) fn under_way_since(&self) -> Option<Time> {
         self.bytes.and(self.began)
     }
 
-    /// One of its timers is due.
+    /// Handles its expired timers.
     #[cold]
     pub(crate) fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
@@ -182,8 +182,8 @@ impl EndpointFlow {
         }
     }
 
-    /// A packet reaches one end. Returns the next timer of that end. Cold, so that the main loop is
-    /// compiled as without it.
+    /// Handles a packet that reaches one end; returns the next timer of that end. Cold, so that
+    /// this code does not affect how the main loop is compiled.
     #[cold]
     pub(crate) fn on_packet(&mut self, role: Peer, packet: &Packet, out: &mut Outbox<'_>) -> Time {
         let now = out.now;
@@ -227,7 +227,7 @@ impl EndpointFlow {
         }
     }
 
-    /// The client has connected; counts if it began after the warm-up.
+    /// Records that the client has connected; the handshake counts if it began after the warm-up.
     fn count_handshake(&mut self, out: &mut Outbox<'_>) {
         let began = self.began.filter(|&began| began >= self.warmup && !self.is_connected);
         self.is_connected = true;
@@ -319,7 +319,7 @@ impl EndpointFlow {
         }
     }
 
-    /// Frees the content of packets that queues have dropped and wires have lost.
+    /// Frees the contents of packets dropped by queues or lost on wires.
     fn free_lost(&mut self, out: &mut Outbox<'_>) {
         if !self.notes_losses {
             self.notes_losses = true;

@@ -1,4 +1,4 @@
-//! One end of a connection as the simulator drives it: what it sends becomes packets.
+//! One end of a connection, driven by the simulator, which turns its datagrams into packets.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use super::in_flight::InFlight;
 use crate::app::Outbox;
 use crate::packet::{Packet, PacketKind};
 
-/// Calls of `expire` at one instant after which nothing was sent: with more, time stands still.
+/// The most calls of `expire` at one instant that send nothing: with more, time would stand still.
 const MOST_IDLE_EXPIRIES: u32 = 1_000;
-/// Datagrams at one instant: with more, a run would never end.
+/// The most datagrams at one instant: with more, a run would never end.
 const MOST_AT_ONCE: u32 = 100_000;
 
-/// Events at one instant: with more, a run would never end.
+/// The most events at one instant: with more, a run would never end.
 const MOST_EVENTS: u32 = 100_000;
 
 /// The network as the hosts of a flow see it.
@@ -31,17 +31,17 @@ pub(super) struct Link {
     pub(super) ecn: bool,
 }
 
-/// One end, and the content of what it has sent.
+/// One end, and the contents of its datagrams in flight.
 pub(super) struct Side {
     pub(super) end: Guarded,
     role: Peer,
     link: Link,
     pub(super) in_flight: InFlight,
-    /// Datagrams that leave later, with the times, in order.
+    /// Datagrams to be sent later, with their times, in order.
     held: VecDeque<(Time, Ecn, Vec<u8>)>,
     /// When its timer expires; not before now.
     pub(super) due: Time,
-    /// Payload of UDP, or IP packets, that it has sent.
+    /// Bytes that it has sent: UDP payload, or IP packets.
     pub(super) sent_bytes: u64,
     /// Bytes of the datagrams that have arrived and that the application has not read.
     unread_bytes: u64,
@@ -60,7 +60,7 @@ impl Side {
         self.end.call(now, "input", |end| end.input(now, datagram));
     }
 
-    /// Its next event, after `events` at this instant.
+    /// Its next event. `events` counts the events at this instant.
     pub(super) fn event(&mut self, now: Time, events: &mut u32) -> Option<ConnectionEvent> {
         *events += 1;
         if *events > MOST_EVENTS {
@@ -86,7 +86,7 @@ impl Side {
         read
     }
 
-    /// Sends all that the library has to send now. Returns how many datagrams that were.
+    /// Sends all datagrams that the library has to send now; returns how many it sent.
     pub(super) fn flush(&mut self, out: &mut Outbox<'_>) -> u32 {
         let (now, mut sent) = (out.now, 0);
         loop {
@@ -110,7 +110,7 @@ impl Side {
         sent
     }
 
-    /// What a host may send.
+    /// Checks that a host may send this datagram.
     fn check(&self, transmit: Transmit, bytes: usize, sent: u32) -> Result<(), String> {
         let most = (self.link.mtu - self.link.header_bytes) as usize;
         if !(1..=most).contains(&bytes) {
@@ -160,14 +160,15 @@ impl Side {
         self.end.call(now, "expire", |end| end.expire(now));
     }
 
-    /// Reads when its timer expires next.
+    /// Updates when its timer expires next.
     pub(super) fn set_due(&mut self, now: Time) {
         let deadline = self.end.call(now, "deadline", |end| end.deadline());
         let held = self.held.front().map_or(Time::NEVER, |(earliest, ..)| *earliest);
         self.due = deadline.unwrap_or(Time::NEVER).max(now).min(held);
     }
 
-    /// After `idle` expiries at one instant without a datagram: whether there may be another.
+    /// Whether the timer may expire again after `idle` expiries at one instant that sent no
+    /// datagram.
     pub(super) fn may_expire_again(&mut self, now: Time, idle: u32) -> bool {
         if idle < MOST_IDLE_EXPIRIES {
             return true;

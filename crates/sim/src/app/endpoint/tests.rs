@@ -9,7 +9,7 @@ use super::*;
 use crate::assemble::{Timing, world};
 use crate::{Custom, SimError, run_with};
 
-/// What a library does wrong.
+/// How a library misbehaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Fault {
     #[default]
@@ -25,7 +25,7 @@ enum Fault {
     SaysWhy,
 }
 
-/// A library that sends 1,000 bytes every millisecond, lost or not, once it has been asked.
+/// A library that, once asked, sends 1,000 bytes every millisecond regardless of losses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steady {
     fault: Fault,
@@ -38,7 +38,7 @@ struct End {
     role: Peer,
     events: Vec<ConnectionEvent>,
     due: Time,
-    /// Bytes that it may still send; `finish` after them.
+    /// Bytes still to send; `finish` follows them.
     to_send: u64,
     has_to_send_now: bool,
     arrived: u64,
@@ -178,7 +178,7 @@ fn value(run: &Run, metric: &str) -> f64 {
     row.unwrap_or_else(|| panic!("no {metric}")).value
 }
 
-/// 1,000 bytes and 28 of headers every millisecond are 8.2 Mbit/s; the link carries 4.
+/// 1,000 bytes and a 28-byte header every millisecond are 8.2 Mbit/s; the link carries 4 Mbit/s.
 #[test]
 fn datagrams_of_a_library_queue_and_are_dropped_like_others() {
     let run = run(SCENARIO, "x", Steady::default()).expect("it runs");
@@ -197,8 +197,8 @@ fn what_a_dropped_or_lost_packet_contained_is_freed() {
     assert!(world.run::<false>(&|_| true));
     let flow = world.flows[0].ends.library().expect("it has a library");
     assert!(flow.server.sent_bytes > 1_900_000);
-    // 21 are at the link, 10 ms of a wire and 20 ms of access link hold 15, and up to 10 ms of
-    // losses have not been noticed yet.
+    // The link holds 21 packets; a wire of 10 ms and an access link of 20 ms hold 15; losses of up
+    // to 10 ms have not been noticed yet.
     assert!(flow.server.in_flight.len() <= 60, "{}", flow.server.in_flight.len());
     assert!(flow.client.in_flight.len() <= 2);
 }
