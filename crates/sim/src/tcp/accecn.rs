@@ -35,7 +35,7 @@ pub enum OptionRule {
     Always,
     /// After a change and while marks arrive; otherwise three times per round trip.
     Sparingly,
-    /// Never, or the path removes it.
+    /// Never; also stands for a path that removes the option.
     Never,
 }
 
@@ -54,7 +54,7 @@ pub struct AccEcnCounters {
     required: u8,
     /// Fields of the option on the last acknowledgement.
     fields: u8,
-    /// Acknowledgements that must still carry the option, and when the last one carried it.
+    /// How many acknowledgements must still carry the option, and when one last carried it.
     options_due: u32,
     option_sent_at: Time,
     /// Payload received since then.
@@ -62,7 +62,7 @@ pub struct AccEcnCounters {
 }
 
 impl AccEcnCounters {
-    /// Nothing received yet. `header_bytes` of each segment are not counted.
+    /// The counters before any segment arrives. `header_bytes` of each segment are not counted.
     pub fn new(header_bytes: u32, rule: OptionRule) -> AccEcnCounters {
         AccEcnCounters {
             header_bytes,
@@ -106,8 +106,8 @@ impl AccEcnCounters {
     }
 
     /// Writes the counters to an acknowledgement with `blocks` SACK blocks. The option is included
-    /// if it is due and fits; returns the fields and blocks that fit. `rtt` is the round trip as
-    /// far as the receiver knows it.
+    /// if it is due and fits; returns the fields and blocks that fit. `rtt` is the receiver's
+    /// estimate of the round trip, if it has one.
     pub fn report(
         &mut self,
         now: Time,
@@ -182,8 +182,8 @@ pub struct AccEcnFeedback {
     payload_bytes: u32,
     /// Marked packets decoded since the last option.
     packets: u32,
-    /// The last option reported no new marks. As a change would bring an option, acknowledgements
-    /// without one then report no new marks.
+    /// Whether the last option reported no new marks. A change would bring an option, so
+    /// acknowledgements without one then report no new marks.
     unmarked: bool,
     /// Mean number of packets delivered by an acknowledgement, in 64ths; zero before the first.
     delivered_mean: u16,
@@ -197,7 +197,8 @@ const MEAN_UNIT: u64 = 1 << 6;
 const MANY_PACKETS: u64 = 4 * MEAN_UNIT;
 
 impl AccEcnFeedback {
-    /// The decoder before the first acknowledgement; `payload_bytes` is that of a full segment.
+    /// The decoder before the first acknowledgement; `payload_bytes` is the payload of a full
+    /// segment.
     pub fn new(payload_bytes: u32) -> AccEcnFeedback {
         AccEcnFeedback {
             ace: INITIAL_ACE,
@@ -216,9 +217,9 @@ impl AccEcnFeedback {
     }
 
     /// Returns how many packets arrived with CE since the last decoded acknowledgement. `delivered`
-    /// is the number of packets newly acknowledged by this one. If it is zero and the timestamp is
-    /// not newer than all earlier ones, the acknowledgement may be out of order and is skipped; as
-    /// the fields are counters, nothing is lost.
+    /// is the number of packets newly acknowledged by this one. If `delivered` is zero and the
+    /// timestamp is not newer than all earlier ones, the acknowledgement may be out of order and is
+    /// skipped; as the fields are counters, nothing is lost.
     ///
     /// ACE gives the number modulo eight, and the byte counter selects among the candidates.
     /// Without the option, the result is the smallest candidate if the last option reported no
@@ -297,7 +298,7 @@ mod tests {
     fn the_sender_counts_the_marks_that_the_receiver_saw() {
         let (mut counters, mut feedback) =
             (counting(OptionRule::Always), AccEcnFeedback::new(1000));
-        // The bytes wrap at 16.8 MB, ACE at eight.
+        // The byte counter wraps at 16.8 MB, ACE at eight.
         for marks in [0, 1, 7, 8, 9, 40, 0, 10_000, 10_000] {
             count(&mut counters, marks);
             let ack = ack(&mut counters);
@@ -325,8 +326,8 @@ mod tests {
     fn an_option_that_returns_reports_what_was_missed() {
         let (mut counters, mut feedback) =
             (counting(OptionRule::Always), AccEcnFeedback::new(1000));
-        // Sixteen more than the acknowledgements in between report: retransmissions that arrived
-        // twice.
+        // Sixteen marks more than the acknowledgements without the option report: retransmissions
+        // that arrived twice.
         count(&mut counters, 19);
         assert_eq!(feedback.read(counters.ace(), None, 5, false), 3);
         count(&mut counters, 1);

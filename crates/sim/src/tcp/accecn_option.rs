@@ -12,8 +12,8 @@ const BASE_BYTES: u32 = 2;
 const FIELD_BYTES: u32 = 3;
 /// ECT(1), CE, ECT(0), in this order: a shorter option omits the last ones.
 pub(super) const MAX_FIELDS: u8 = 3;
-/// SACK blocks are padded to a multiple of four by two bytes, which the option uses instead (RFC
-/// 2018 §3).
+/// SACK blocks need two bytes of padding to fill a multiple of four; the option uses these bytes
+/// (RFC 2018 §3).
 const PADDING_BYTES: u32 = 2;
 /// SACK blocks that are never dropped in favour of the option.
 const KEPT_BLOCKS: u32 = 2;
@@ -35,7 +35,7 @@ pub struct OptionRoom {
 }
 
 /// Finds the largest option with at least `required` fields that fits, dropping the third SACK
-/// block if necessary. `None` if none fits even then.
+/// block if necessary. `None` if no such option fits even then.
 pub(super) fn find_room(required: u8, blocks: u32, timestamps: bool) -> Option<OptionRoom> {
     let space = OPTION_SPACE - if timestamps { STAMP_BYTES } else { 0 };
     let fewest = if required > 0 { blocks.min(KEPT_BLOCKS) } else { blocks };

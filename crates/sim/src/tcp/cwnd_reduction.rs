@@ -13,7 +13,8 @@ pub(crate) enum CwndReduction {
     Proportional {
         /// Its counters.
         prr: Prr,
-        /// One packet more on every acknowledgement, not only on safe ones (RFC 6937, PRR-SSRB).
+        /// Whether every acknowledgement, not only a safe one, allows one packet more (RFC 6937,
+        /// PRR-SSRB).
         eager: bool,
     },
     /// Rate halving: one packet for every second acknowledgement.
@@ -24,7 +25,7 @@ pub(crate) enum CwndReduction {
     LeftToControl,
     /// Immediately.
     AtOnce {
-        /// A retransmission is due regardless of the window.
+        /// Whether a retransmission is due regardless of the window.
         due: bool,
     },
 }

@@ -3,8 +3,8 @@
 //!
 //! Linux 6.1 (`tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`) adapts the
 //! delay to the gaps between segments. It acknowledges the first segments of a connection, and the
-//! first after a pause, one by one (quick acknowledgements); before 4.18 also those after a gap. It
-//! compresses duplicates. Other stacks count segments and use a fixed delay.
+//! first after a pause, one by one (quick acknowledgements); before 4.18 it also did so after a
+//! gap. It compresses duplicates. Other stacks count segments and use a fixed delay.
 //!
 //! Deviation from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
 //! from the start.
@@ -44,10 +44,10 @@ pub(crate) struct DelayedAck {
     rtt: Option<Span>,
     longest: Span,
     due: Time,
-    /// When the last timer set expires; acknowledgements do not stop it (fact tcp-52).
+    /// When the most recently set timer expires; acknowledgements do not stop it (fact tcp-52).
     expiry: Time,
     held: Held,
-    /// A segment with PSH is unacknowledged (Linux `ICSK_ACK_PUSHED`).
+    /// Whether a segment with PSH is unacknowledged (Linux `ICSK_ACK_PUSHED`).
     pushed: bool,
 }
 
@@ -59,7 +59,8 @@ struct Held {
     /// Duplicates with that number that were sent at once.
     sent: u32,
     count: u32,
-    /// The timestamp that an acknowledgement would have had when the last of them arrived.
+    /// The timestamp that an acknowledgement would have had if sent when the last duplicate
+    /// arrived.
     stamp: u32,
     due: Time,
 }
@@ -222,9 +223,9 @@ impl DelayedAck {
         self.pushed
     }
 
-    /// Whether to send a duplicate with the number `next` now. Otherwise it is held back (Linux
-    /// `__tcp_ack_snd_check`) for a part of a round trip, the shorter of the receiver's mean and
-    /// the handshake's.
+    /// Whether to send a duplicate that acknowledges `next` now. Otherwise the duplicate is held
+    /// back (Linux `__tcp_ack_snd_check`) for a part of a round trip, either the receiver's mean or
+    /// that of the handshake, whichever is shorter.
     pub(crate) fn is_duplicate_due(&mut self, now: Time, next: u32, mean: Option<Span>) -> bool {
         let Some(compression) = self.rule.compression.filter(|_| self.quick == 0) else {
             return true;
@@ -326,7 +327,8 @@ mod tests {
 
     #[test]
     fn the_delay_follows_short_gaps() {
-        // 80 ms after the timer; a gap of 10 ms takes it to 60, then to 50: half of it plus 20 ms.
+        // The delay is 80 ms after the timer. A gap of 10 ms takes it to 60 ms, then to 50 ms: half
+        // of the delay plus 20 ms.
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(200)));
         acks.on_data(at(0), || MANY);
@@ -486,7 +488,7 @@ mod tests {
             acks.on_data(at(gap_ms), || MANY);
             acks.ato
         };
-        // Half of 100 ms plus 20 ms; half of it plus the gap; unchanged.
+        // Half of 100 ms plus 20 ms; half of 100 ms plus the gap, twice; unchanged.
         assert_eq!([20, 21, 99, 100].map(after), [70, 71, 149, 100]);
     }
 

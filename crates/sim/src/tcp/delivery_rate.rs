@@ -27,7 +27,7 @@ struct Record {
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
-    /// A ring indexed by segment number, as long as the most that was ever outstanding.
+    /// A ring indexed by segment number, as long as the most segments that were ever outstanding.
     records: Vec<Record>,
     /// Packets delivered, and the time of the last delivery (Linux `tp->delivered`).
     delivered: u64,
@@ -64,8 +64,8 @@ impl DeliveryRate {
         self.lost
     }
 
-    /// Restarts the intervals when nothing is outstanding and new data is about to leave. That
-    /// nothing is in flight is not enough, because segments marked lost may still arrive (Linux
+    /// Restarts the intervals when nothing is outstanding and new data is about to leave. It is not
+    /// enough that nothing is in flight, because segments marked lost may still arrive (Linux
     /// `tcp_rate_skb_sent`).
     pub(crate) fn restart(&mut self, now: Time) {
         (self.first_sent, self.delivered_at) = (now, now);
@@ -101,7 +101,8 @@ impl DeliveryRate {
         self.records = records;
     }
 
-    /// Counts a packet as lost; returns the sample of its flight, without an interval.
+    /// Counts a packet as lost; returns the rate sample since that packet was sent, without an
+    /// interval.
     pub(crate) fn on_lost(&mut self, seq: u32) -> RateSample {
         self.lost += 1;
         self.since(&self.records[self.place(seq)])
@@ -118,9 +119,9 @@ impl DeliveryRate {
         }
     }
 
-    /// An acknowledgement delivered `packets`, of which `newest` was sent last. An interval shorter
-    /// than the minimum round-trip time gives no sample: the packet was a retransmission whose
-    /// original arrived.
+    /// Handles an acknowledgement that delivered `packets` packets, of which `newest` was sent
+    /// last. An interval shorter than the minimum round-trip time gives no sample: the packet was a
+    /// retransmission whose original arrived.
     pub(crate) fn on_delivered(
         &mut self,
         now: Time,
@@ -146,7 +147,7 @@ impl DeliveryRate {
         Some(sample).filter(|sample| possible && sample.interval > Span::ZERO)
     }
 
-    /// The application has nothing more to send, so samples of the data in flight are
+    /// Called when the application has nothing more to send: samples of the data in flight are then
     /// application-limited.
     pub(crate) fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = Some(self.delivered + u64::from(in_flight));

@@ -9,7 +9,7 @@ pub(super) const HEADERS: u32 = 256;
 pub(super) const SK_BUFF: u32 = 256;
 /// Size of `struct skb_shared_info`, rounded up to cache lines.
 pub(super) const SHARED_INFO: u32 = 320;
-/// Headers of IPv4 and TCP without options, which no segment size counts (RFC 6691 §2).
+/// Headers of IPv4 and TCP without options; segment sizes do not include them (RFC 6691 §2).
 pub(super) const IP_AND_TCP: u32 = 40;
 
 impl BufferRule {

@@ -1,10 +1,10 @@
 //! Negotiation of ECN feedback when a connection opens (RFC 9768 §3.1, RFC 3168 §6.1.1).
 //!
 //! The sender of a flow is the client of its connection and sends all the data. The third packet of
-//! the handshake carries no feedback: the client's own counter (RFC 9768 §3.2.2.1: 6 after a
+//! the handshake carries no feedback: in RFC 9768 the client's own counter (§3.2.2.1: 6 after a
 //! SYN-ACK with CE) and the encoding of its first acknowledgement report marks on packets towards
-//! the client, and none of these packets carries data. SYN-ACKs of broken and nonce servers (RFC
-//! 9768 Table 2) are understood, but never sent.
+//! the client, none of which carries data here. SYN-ACKs of broken and nonce servers (RFC 9768
+//! Table 2) are understood, but never sent.
 
 use sojourn_aqm::Ecn;
 

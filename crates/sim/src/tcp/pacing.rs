@@ -5,8 +5,8 @@
 //! uses that of [`crate::cc::Window`].
 //!
 //! Packets leave one by one unless the control allows a burst or the host has segmentation offload.
-//! Until then they stay in TCP, unsent (`tcp_pacing_check`), unless the control needs the qdisc
-//! `fq`: then TCP passes some of them down to it, and these count as in flight
+//! Until they leave they stay in TCP, unsent (`tcp_pacing_check`), unless the control needs the
+//! qdisc `fq`. TCP then passes some of them down to `fq`, and these count as in flight
 //! (`tcp_small_queue_check`).
 
 use sojourn_aqm::{Span, Time};
@@ -43,7 +43,7 @@ impl Pacer {
         self.next <= now + self.burst || self.gap.is_none() || self.sent < UNPACED
     }
 
-    /// How many packets TCP passes down to the qdisc `fq` before their time: those of 2^-10 s, at
+    /// How many packets TCP passes down to the qdisc `fq` ahead of time: the packets of 2^-10 s, at
     /// least two (Linux `tcp_small_queue_check`).
     pub(crate) fn queued_in_fq(&self) -> u32 {
         const LONGEST: Span = Span::from_nanos(1_000_000_000 >> 10);

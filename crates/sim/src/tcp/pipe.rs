@@ -26,7 +26,7 @@ impl Pipe {
         }
     }
 
-    /// Counts a packet sent; the first, the fast retransmission, is not counted.
+    /// Counts a packet sent, except the first one, which is the fast retransmission.
     pub(crate) fn on_sent(&mut self) {
         self.packets += u32::from(self.retransmitted);
         self.retransmitted = true;

@@ -76,9 +76,9 @@ pub struct AckRule {
     /// window has been filled (Linux `tcp_push`, `forced_push`), and the receiver acknowledges such
     /// segments at once (since 6.6, `tcp_measure_rcv_mss`).
     pub answers_push: bool,
-    /// Whether a sample of the receiver's round trip below the mean replaces it (Linux 6.1.192
-    /// `tcp_rcv_rtt_update`; in 6.1 as released, and before, it has the weight of an eighth like
-    /// any other sample).
+    /// Whether a sample of the receiver's round trip that is below the mean replaces the mean
+    /// (Linux 6.1.192 `tcp_rcv_rtt_update`). In 6.1 as released, and before, such a sample has the
+    /// weight of an eighth, like any other.
     pub least_rtt: bool,
     /// Whether a SACK block is the whole contiguous range around its last segment (RFC 2018 §4,
     /// ns-2) instead of a remembered block as extended so far (Linux `tcp_sack_new_ofo_skb`).
@@ -205,14 +205,15 @@ pub struct Profile {
     /// acknowledgement that advances ends it (RFC 5681 §3.2 step 6), and losses below its recovery
     /// point are left to the timer (ns-2 `RenoTcpAgent::dupack_action` with `bugFix_`).
     pub repairs_on_partial_acks: bool,
-    /// Whether a timeout in a recovery reduces the threshold again (RFC 5681 §3.1, as the timer has
-    /// not resent the segment before; ns-2 `TcpAgent::timeout`; ns-3 `ReTxTimeout`). Linux
-    /// `tcp_enter_loss` does not.
+    /// Whether a timeout in a recovery reduces the threshold again (RFC 5681 §3.1, because the
+    /// timer has not resent the segment before; ns-2 `TcpAgent::timeout`; ns-3 `ReTxTimeout`).
+    /// Linux `tcp_enter_loss` does not reduce it.
     pub reduces_again: bool,
     /// How window growth differed in old kernels.
     pub growth: OldGrowth,
-    /// Whether reductions start from the packets in flight instead of the window: those sent and
-    /// neither acknowledged nor reported by a duplicate (ns-3 `TcpSocketBase::BytesInFlight`).
+    /// Whether reductions start from the packets in flight instead of the window. In flight are
+    /// those sent and neither acknowledged nor reported by a duplicate (ns-3
+    /// `TcpSocketBase::BytesInFlight`).
     pub reduce_in_flight: bool,
     /// Whether the window grows only while it is used (RFC 2861).
     pub validation: bool,
@@ -220,8 +221,8 @@ pub struct Profile {
     pub tail_probes: bool,
     /// Whether to use F-RTO (RFC 5682) and undo unnecessary reductions.
     pub undo: bool,
-    /// F-RTO runs after every timeout and decides alone, by the response to new data. After a
-    /// justified timeout, everything not SACKed counts as lost, including what was sent since, and
+    /// Whether F-RTO runs after every timeout and decides alone, by the response to new data. After
+    /// a justified timeout, everything not SACKed counts as lost, including data sent since, and
     /// three packets may leave. After a spurious timeout, the window is halved all the same (Linux
     /// 2.6.26 to 3.9, `tcp_process_frto`).
     pub frto_starts_over: bool,

@@ -32,8 +32,8 @@ struct Lower {
     /// The number of blocks, and the lowest number in them, which is meaningless without blocks.
     count: u32,
     first: u32,
-    /// Every number of the set below this is stored in `places`, including those of the last block;
-    /// none above is.
+    /// Numbers of the set below this one are stored in `places`, including those of the last block;
+    /// numbers from this one on are not.
     placed: u32,
 }
 
@@ -93,7 +93,8 @@ impl Ranges {
         Some(Block { start, end: self.last.end })
     }
 
-    /// Adds a block behind all others that touches none of them. Out of line, because it is rarer.
+    /// Adds a block behind all others that touches none of them. Out of line, because this is
+    /// rarer.
     #[inline(never)]
     fn begin(&mut self, block: Block) {
         if !self.is_empty() {
@@ -190,7 +191,7 @@ impl Lower {
         self.count += 1;
     }
 
-    /// Adds a block that begins below the last one, which it may join.
+    /// Adds a block that begins below the last one; the two may join.
     fn insert(&mut self, block: Block, last: &mut Block, mut fresh: impl FnMut(Block)) -> Block {
         let touched = self.touched_by(block.start);
         let Block { start, end: mut from } = touched.unwrap_or(Block { end: block.start, ..block });

@@ -25,8 +25,9 @@ const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND_NS: u64 = 1000;
 
 /// The window after a round trip in which `copied` arrived, more than ever before (`space`): twice
-/// `copied` plus a cushion, to leave room for losses, and more because the sender keeps growing for
-/// another round trip (Linux `tcp_rcv_space_adjust`). In units of which a segment is `segment`.
+/// `copied` plus a cushion, to leave room for losses, and more because the sender's window keeps
+/// growing for another round trip (Linux `tcp_rcv_space_adjust`). All amounts are in a unit in
+/// which a segment counts as `segment`.
 pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
     let window = 2 * u64::from(copied) + CUSHION * segment;
     let growth = window * u64::from(copied - space) / u64::from(space);
@@ -234,8 +235,8 @@ impl ReceiveBuffer {
         (self.segments(), (self.window % self.payload()) as u16, self.is_little(room))
     }
 
-    /// Whether the window to announce is at least twice the remainder of the last one, which is
-    /// less than half of the whole.
+    /// Whether the window to announce is at least twice the remainder of the last one, and that
+    /// remainder is at most half of the whole window.
     #[inline]
     pub(super) fn has_doubled(&self, next: u32, unread: u32) -> bool {
         let left = self.left(next);
@@ -246,9 +247,9 @@ impl ReceiveBuffer {
     }
 
     /// Stores a segment beyond the next expected; `follows` says whether it directly follows
-    /// another. If `unread` is given, returns whether the window has grown for it. At that point a
-    /// segment that joined the other's buffer already has its memory counted, another has not
-    /// (Linux `tcp_data_queue_ofo`; fact tcp-53).
+    /// another. If `unread` is given, returns whether the window has grown for it. At that point
+    /// the segment's memory is already counted only if the segment joined the buffer of that other
+    /// segment (Linux `tcp_data_queue_ofo`; fact tcp-53).
     #[inline]
     pub(super) fn on_waiting(&mut self, seq: u32, follows: bool, unread: Option<u32>) -> bool {
         let payload = self.payload();
@@ -422,7 +423,7 @@ mod tests {
     #[test]
     fn every_segment_adds_two_until_one_segment_less_than_the_buffer_is_offered() {
         let mut buffer = buffer();
-        // 16 in a round trip after 10: room for 105 segments of 2920 B.
+        // 16 segments in a round trip after one of 10: room for 105 segments of 2920 B.
         buffer.on_round_trip(Time::ZERO + RTT, 16, 0);
         assert_eq!((buffer.size, buffer.clamp), (105 * 2920, 105 * 1460));
         let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
@@ -445,7 +446,8 @@ mod tests {
         assert_eq!((buffer.segments(), buffer.clamp), (45, 80_896), "158 of 256 of 128 KiB");
         let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
         assert_eq!((grown, buffer.offered), (6, 79_449), "but for a segment of 2344 B");
-        // 16 in a round trip after 10: 46336 B, and 55603 for growth, without a cushion.
+        // 16 segments in a round trip after one of 10: 46336 B, and 55603 B for growth, without a
+        // cushion.
         buffer.on_round_trip(Time::ZERO + RTT, 16, 0);
         assert_eq!((buffer.size, buffer.clamp), (101_939 * 256 / 158, 101_938));
     }
@@ -458,7 +460,8 @@ mod tests {
         assert_eq!(buffer.size, 128 << 10, "twice 10 segments and 30 fit");
         buffer.provide_for_gap(1, 101);
         assert_eq!(buffer.size, (20 + 100) * 1448 * 256 / 158);
-        // 60 in a round trip after 10, while those up to 101 are still out of order.
+        // 60 segments in a round trip after one of 10, while those up to 101 are still out of
+        // order.
         buffer.on_round_trip(Time::ZERO + RTT, 60, 0);
         assert_eq!(buffer.size, (2 * 60 + 4 * 60 * 50 / 10 + 41) * 1448 * 256 / 158);
         let grows_with = |unread| {

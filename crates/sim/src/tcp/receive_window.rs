@@ -119,7 +119,7 @@ impl ReceiveWindow {
     }
 
     /// Stores a segment beyond the next expected; `follows` says whether it directly follows
-    /// another. Returns whether the window has grown for it, if `may_grow`.
+    /// another. Returns whether the window has grown for it, which happens only if `may_grow`.
     #[inline]
     pub fn on_waiting(&mut self, seq: u32, follows: bool, may_grow: bool) -> bool {
         match &mut self.kind {
@@ -138,7 +138,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// A segment is now in order, and so are the stored ones behind it, below `next`.
+    /// Handles a segment that is now in order, with all stored segments behind it below `next`.
     #[inline]
     pub fn on_in_order(&mut self, seq: u32, next: u32) {
         self.unread += next - seq;
@@ -308,7 +308,8 @@ mod tests {
         let mut receive_window = ReceiveWindow::new(WindowRule::default());
         let rtt = Span::from_millis(100);
         assert!(!receive_window.on_segment(), "the first window fills the first buffer");
-        // 16 in a round trip after 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10 more.
+        // 16 segments in a round trip after one of 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10
+        // more.
         receive_window.on_in_order(0, 15);
         receive_window.on_read(Time::ZERO, 15, Some(rtt));
         receive_window.on_in_order(15, 16);
@@ -358,7 +359,7 @@ mod tests {
     fn an_unlimited_window_grows_no_longer_than_its_buffer_would() {
         let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited { most: 245 });
         let rtt = Span::from_millis(100);
-        // Filling a hole: 2,000 after 10 in a round trip would ask for 1.6 million.
+        // Filling a hole: 2,000 segments in a round trip after one of 10 would ask for 1.6 million.
         receive_window.on_in_order(1_999, 2_000);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
         let grown = (0..1_000).filter(|_| receive_window.on_segment()).count();

@@ -36,9 +36,10 @@ pub struct Receiver {
     unacknowledged: u32,
     acks: DelayedAck,
     window: ReceiveWindow,
-    /// Another acknowledgement is due only to announce the window.
+    /// Whether another acknowledgement is due, only to announce the window.
     owes_window: bool,
-    /// The next segment has released an acknowledgement that was held back, and causes no other.
+    /// Whether the next segment has released an acknowledgement that was held back, and so causes
+    /// no other.
     is_answered: bool,
     /// The round trip used for autotuning; without timestamps, that of the handshake.
     rtt: ReceiverRtt,
@@ -165,9 +166,9 @@ impl Receiver {
         }
     }
 
-    /// Whether pending data must be acknowledged before this segment is processed: a run of marks
-    /// begins or ends with it (RFC 8257 §3.2), or it would displace a SACK block that is held back.
-    /// In the latter case it causes no further acknowledgement (fact tcp-37).
+    /// Whether pending data must be acknowledged before this segment is processed, because the
+    /// segment begins or ends a run of marks (RFC 8257 §3.2) or would displace a SACK block that is
+    /// held back. In the latter case the segment causes no further acknowledgement (fact tcp-37).
     #[inline]
     pub fn must_answer_before(&mut self, packet: &Packet) -> bool {
         debug_assert!(!self.is_answered, "an answer belongs to one segment");
@@ -279,9 +280,9 @@ impl Receiver {
     }
 
     /// Processes an out-of-order segment or a duplicate of a stored one (Linux
-    /// `tcp_data_queue_ofo`). A duplicate triggers no quick acknowledgements, and its own may be
-    /// delayed like any other; the duplicate is reported only if that acknowledgement is sent
-    /// before another segment arrives.
+    /// `tcp_data_queue_ofo`). A duplicate triggers no quick acknowledgements, and its own
+    /// acknowledgement may be delayed like any other; the duplicate is reported only if that
+    /// acknowledgement is sent before another segment arrives.
     fn take_beyond(&mut self, now: Time, seq: u32, now_due: bool) -> Answer {
         self.acks.on_gap(|| self.window.segments());
         let mut waits = true;

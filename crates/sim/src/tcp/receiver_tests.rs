@@ -52,8 +52,8 @@ fn a_segment_older_than_the_timestamp_to_echo_is_not_taken_in() {
             let ack = receive(&mut receiver, &Packet { sent, ..data(seq) }).unwrap();
             (ack.seq, ack.sack[0].start, ack.sack[0].end, ack.sent.as_nanos() / 1_000_000)
         };
-        // Segment 1 was retransmitted. Then arrive one sent at 10 ms, one a tick older, a duplicate
-        // of the first, sent at 600 ms, and one sent 200 ms before that.
+        // Segment 1 was retransmitted. The segments after it: one sent at 10 ms, one a tick older
+        // than segment 1, a duplicate of segment 0 sent at 600 ms, and one sent 200 ms before that.
         [(0, 10), (1, 500), (3, 10), (2, 499), (0, 600), (5, 400)].map(|(seq, ms)| take(seq, ms))
     };
     let kept = [(1, 0, 0, 10), (2, 0, 0, 500), (2, 3, 4, 500), (4, 0, 0, 500), (4, 0, 1, 600)];
@@ -137,7 +137,7 @@ fn a_segment_that_lets_an_acknowledgement_go_brings_no_other_and_sets_no_timer()
         receive(&mut receiver, &data(seq));
     }
     assert_ne!(receiver.delayed_ack(), Time::NEVER, "one is held back");
-    // It joins the third block, and is reported there before that block becomes the first.
+    // It joins the third block, and is reported in that place before the block becomes the first.
     assert!(receiver.must_answer_before(&data(4)));
     let ack = receiver.acknowledge(Time::ZERO, 0, 0, 52);
     assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(9, 11), (7, 8), (4, 6)]);
@@ -190,13 +190,13 @@ fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
         let first = 19 + (hole_ms / 50) as u32;
         (first..first + 31).map(|seq| take(51 + hole_ms, seq)).sum::<u32>()
     };
-    // Every second, or the rest of sixteen and then every second.
+    // Every second segment; or the rest of sixteen and then every second.
     assert_eq!([acks_after(100), acks_after(400)], [15, 15 + 8]);
 }
 
 #[test]
 fn before_linux_4_18_a_gap_restarts_quick_acknowledgements() {
-    // One segment out of order, the hole filled, then thirty in order.
+    // One segment out of order, the one that fills the hole, then thirty in order.
     let acks_after = |quick_at_gaps| {
         let rule = AckRule { quick_at_gaps, answers_push: false, ..LINUX.ack };
         let mut receiver = Receiver::new(rule, true);
@@ -244,8 +244,8 @@ fn while_the_window_grows_each_segment_is_acknowledged_at_once() {
             acknowledged.push(seq);
         }
     }
-    // The first segment of the second round trip is the 51st: room for 1,084, which 520 segments
-    // fill.
+    // The first segment of the second round trip is the 51st. It makes room for 1,084 segments; the
+    // window reaches that size after 520 segments.
     assert_eq!(acknowledged, Vec::from_iter(51..571));
 }
 
@@ -266,8 +266,8 @@ fn a_mark_on_a_segment_by_which_the_window_grows_makes_three_acknowledgements_qu
             }
             answer == Answer::Now
         };
-        // Fifty segments in the first round trip; the first after it finds a larger buffer, which
-        // 520 segments fill.
+        // Fifty segments arrive in the first round trip. The first segment after it finds a larger
+        // buffer; the window reaches that size after 520 segments.
         let first = if grows { 60 } else { 1_000 };
         for seq in 0..first {
             take(&mut receiver, 100 + 100 * u64::from(seq / 50), seq, Ecn::Ect0);
@@ -291,7 +291,7 @@ fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {
     (0..20).for_each(|seq| take(100, seq));
     (21..121).for_each(|seq| take(110, seq));
     (20..21).chain(121..221).for_each(|seq| take(250, seq));
-    // 21 in a round trip after 10: 2 * 21 + 16, and 2 * 58 * 11 / 10 more.
+    // 21 segments in a round trip after one of 10: 2 * 21 + 16, and 2 * 58 * 11 / 10 more.
     assert_eq!(receiver.window.offered(), 184);
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Reordering {
     window_mult: u8,
     /// `RACK.reo_wnd_persist`.
     window_persist: u8,
-    /// A D-SACK was received and the window not yet widened (Linux `rack.dsack_seen`).
+    /// Whether a D-SACK was received and the window not yet widened (Linux `rack.dsack_seen`).
     dsack_seen: bool,
     /// `RACK.dsack_round`: the window is widened once per round trip, and the round trip ends when
     /// this segment is acknowledged.

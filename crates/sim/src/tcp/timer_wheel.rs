@@ -12,9 +12,9 @@ const TOP_LEVEL: u32 = 4;
 /// A tick (`CONFIG_HZ` = 1000). It is a constant because nearly every packet divides by it.
 pub(super) const TICK: Span = Span::from_millis(1);
 const TICK_NS: u64 = TICK.as_nanos();
-/// The ticks of the clock at time zero, which determine where slots end. As in our guest, whose
-/// clock starts five minutes below 2^32 ticks (`INITIAL_JIFFIES`) and whose runs begin 11 s later
-/// (fact tcp-50).
+/// The ticks of the clock at time zero, which determine where slots end. The value is that of our
+/// guest, whose clock starts five minutes below 2^32 ticks (`INITIAL_JIFFIES`) and whose runs begin
+/// 11 s later (fact tcp-50).
 const TICKS_AT_ZERO: u64 = (1 << 32) - 300_000 + 11_000;
 /// Added before a division to round up; `div_ceil` takes twice as many instructions.
 const NEARLY_A_TICK_NS: u64 = TICK_NS - 1;
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!([end_us(0, 62_000), end_us(0, 63_000)], [63_000, 64_000]);
         assert_eq!([end_us(0, 200_000), end_us(0, 207_000)], [208_000, 208_000]);
         assert_eq!([end_us(0, 503_000), end_us(0, 504_000)], [504_000, 552_000]);
-        // Ticks 24, 88, 152 ... of a second begin slots of 64 ms, because time zero is 24 into one.
+        // Ticks 40, 104, 168 ... begin slots of 64 ms, because time zero is 24 ticks into one.
         assert_eq!(end_us(0, 1_000_000), 1_064_000);
         assert_eq!(
             [end_us(394_100, 1_000_000), end_us(448_100, 1_000_000)],

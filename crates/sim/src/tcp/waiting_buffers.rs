@@ -14,7 +14,7 @@ const BLOCK_BITS: u32 = 15;
 /// The buffers of one receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaitingBuffers {
-    /// The first segment of each, in order.
+    /// The first segment of each buffer, in order.
     starts: VecDeque<u32>,
 }
 
@@ -91,12 +91,12 @@ mod tests {
     fn a_segment_joins_the_buffer_before_it_and_none_behind_it() {
         let (joins, mut buffers) = joined(&[5, 6, 8, 7, 9]);
         assert_eq!(joins, [false, true, false, true, true]);
-        // 5 to 7 are one buffer, 8 and 9 another; with the fourth all are read as one.
+        // 5 to 7 are one buffer, 8 and 9 another. When 4 fills the hole, all are read as one.
         assert_eq!(buffers.release(4, 10, PAYLOAD), Released { buffers: 2, first: 6 });
         assert!(buffers.starts.is_empty());
     }
 
-    /// Bytes 32,768 are in the 23rd segment, number 22, which is two fragments.
+    /// Byte 32,768 is in the 23rd segment, number 22, which therefore is two fragments.
     #[test]
     fn a_buffer_has_room_for_seventeen_fragments() {
         let row: Vec<u32> = (1..30).collect();

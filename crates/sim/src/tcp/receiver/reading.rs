@@ -23,7 +23,7 @@ impl Receiver {
         }
         match self.beyond.is_empty() {
             true => had_holes,
-            // It counts as a duplicate.
+            // The segment counts as a duplicate.
             false => self.acks.is_duplicate_due(now, self.next, self.rtt.mean()),
         }
     }

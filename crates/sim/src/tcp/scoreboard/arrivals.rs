@@ -136,7 +136,8 @@ impl Scoreboard {
         self.measure_reordering(delivery);
     }
 
-    /// Converts the segment number to a distance (Linux `tcp_check_sack_reordering`).
+    /// Converts `reordered` from a segment number to a distance (Linux
+    /// `tcp_check_sack_reordering`).
     #[inline]
     fn measure_reordering(&self, delivery: &mut Delivery) {
         delivery.reordered = delivery.reordered.map(|seq| self.highest() - seq);
@@ -151,9 +152,10 @@ impl Scoreboard {
         delivery: &mut Delivery,
     ) {
         self.ranges.forget_below(self.una);
-        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from segments acknowledged
-        // cumulatively if these give one, the congestion control from SACKed ones. Linux processes
-        // SACKed segments first, and RACK's round trip is that of the last segment.
+        // Linux `tcp_clean_rtx_queue`: the timeout takes its sample from cumulatively acknowledged
+        // segments if these give one; the congestion control prefers SACKed segments. Linux
+        // processes SACKed segments first, so RACK's round trip is that of the last cumulatively
+        // acknowledged segment.
         let cumulative = (delivery.packets > 0)
             .then(|| (delivery.oldest_sent.take(), delivery.newest_sent.take(), self.last_rtt));
         let mut taken = [Block::default(); SACK_BLOCKS];
@@ -276,7 +278,8 @@ impl Scoreboard {
         std::mem::take(&mut self.advanced)
     }
 
-    /// Counts the first arrival of a segment. One acknowledged cumulatively is not visited again.
+    /// Counts the first arrival of a segment. A cumulatively acknowledged segment is not visited
+    /// again.
     #[inline]
     fn deliver(&mut self, seq: u32, arrival: &Arrival, highest: u32, delivery: &mut Delivery) {
         let Arrival { now, point, min_rtt, echo } = *arrival;
@@ -302,7 +305,7 @@ impl Scoreboard {
             delivery.newest = Some(transmission);
         }
         // RFC 8985 §6.2 step 2: the acknowledgement is too early to be for the retransmission, or
-        // echoes something sent before it, so the original has arrived.
+        // echoes a packet sent before it, so the original has arrived.
         let of_original = flags & EVER_RETRANSMITTED != 0
             && (min_rtt.is_some_and(|min| now.since(sent) < min)
                 || echo.is_some_and(|echo| is_stamped_before(echo, sent)));

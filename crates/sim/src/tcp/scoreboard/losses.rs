@@ -48,9 +48,9 @@ impl Scoreboard {
     }
 
     /// Moves first transmissions sent before the newest arrival to `waiting`, each once, so that a
-    /// segment within the reordering window is not revisited for every later arrival. Transmissions
-    /// that are already lost are marked instead, if `waiting` is empty. Returns how many were
-    /// marked.
+    /// segment within the reordering window is not revisited for every later arrival. If `waiting`
+    /// is empty, transmissions that are already overdue are marked lost instead. Returns how many
+    /// were marked.
     fn judge_overtaken(&mut self, now: Time, timeout: Span) -> u32 {
         let mut marked = 0;
         let mut seq = self.judged.max(self.una);
@@ -72,8 +72,8 @@ impl Scoreboard {
         marked
     }
 
-    /// Inserts in order of sending. That is the order of numbers, except for retransmitted segments
-    /// after [`Scoreboard::forget_losses`].
+    /// Inserts in order of sending. That is the order of segment numbers, except for retransmitted
+    /// segments after [`Scoreboard::forget_losses`].
     fn wait(&mut self, transmission: Transmission) {
         if self.waiting.back().is_none_or(|&last| last <= transmission) {
             return self.waiting.push_back(transmission);
@@ -117,7 +117,7 @@ impl Scoreboard {
 
     /// RACK for retransmissions.
     fn detect_lost_again(&mut self, now: Time, window: Span) -> (u32, Option<Time>) {
-        // They are in order of sending; usually all were sent after the newest arrival.
+        // Retransmissions are in order of sending; usually all were sent after the newest arrival.
         let first = self.retransmissions.front();
         if first.is_none_or(|first| first.transmission.sent > self.newest.sent) {
             return (0, None);

@@ -4,10 +4,9 @@
 //! Without SACK, each duplicate acknowledgement counts as one anonymous SACKed segment (Linux
 //! `tcp_add_reno_sack`), which has the effect of RFC 6582's inflated window.
 //!
-//! The work per segment does not depend on the window: there is a ring of records by segment
-//! number, a set of SACKed ranges so that a repeated block costs one lookup, and two cursors in
-//! order of sending, one over first transmissions and one over retransmissions, which only move
-//! forward.
+//! The work per segment does not depend on the window. A ring holds the records by segment number.
+//! A set of SACKed ranges makes a repeated block cost one lookup. Two cursors in order of sending,
+//! one over first transmissions and one over retransmissions, only move forward.
 
 mod arrivals;
 mod duplicates;
@@ -74,7 +73,7 @@ impl PartialOrd for Transmission {
 #[derive(Clone, Copy, Debug)]
 struct Retransmission {
     transmission: Transmission,
-    /// SND.NXT at that time.
+    /// SND.NXT when it was sent.
     nxt: u32,
 }
 

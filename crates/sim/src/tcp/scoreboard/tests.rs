@@ -43,7 +43,7 @@ fn packets_in_flight_follow_sacks_losses_and_retransmissions() {
     let delivery = acknowledge(&mut board, 1, &[block(3, 5)], &at(200));
     assert_eq!((delivery.packets, delivery.sacked, delivery.advanced), (1, 0, true));
     assert_eq!((board.retransmitted(), board.lost(), board.in_flight()), (0, 2, 5));
-    // The last two holes arrive, and everything below 5 is acknowledged.
+    // The segments of the last two holes arrive, and everything below 5 is acknowledged.
     let delivery = acknowledge(&mut board, 5, &[], &at(201));
     assert_eq!((delivery.packets, board.sacked(), board.lost()), (2, 0, 0));
     assert_eq!((board.outstanding(), board.in_flight()), (5, 5));
@@ -245,7 +245,7 @@ fn without_sack_an_acknowledgement_accounts_for_one_duplicate_less_than_it_advan
     assert!((0..4).all(|_| board.count_duplicate()));
     let delivery = acknowledge(&mut board, 3, &[], &at(100));
     assert_eq!((delivery.packets, board.sacked()), (1, 2), "the others were counted before");
-    // At most the number of outstanding segments without the head.
+    // Duplicates count at most as many segments as are outstanding behind the head.
     let delivery = acknowledge(&mut board, 4, &[], &at(101));
     assert_eq!((delivery.packets, board.sacked(), board.in_flight()), (1, 1, 1));
     assert!(!board.count_duplicate());

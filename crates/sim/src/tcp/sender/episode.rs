@@ -95,10 +95,11 @@ impl Sender {
         restarted
     }
 
-    /// Recovery and Loss end when the recovery point is acknowledged, Cwr when data beyond it is.
-    /// Without SACK all of them end only with data beyond it, so that late duplicates do not start
-    /// another recovery (RFC 6582 §3.2 step 1). A stack that does not repair on partial
-    /// acknowledgements leaves Recovery on the first acknowledgement that advances.
+    /// Recovery and Loss end when the recovery point is acknowledged, Cwr when data beyond that
+    /// point is acknowledged. Without SACK all three end only when data beyond it is acknowledged,
+    /// so that late duplicates do not start another recovery (RFC 6582 §3.2 step 1). A stack that
+    /// does not repair on partial acknowledgements leaves Recovery on the first acknowledgement
+    /// that advances.
     #[inline]
     fn leave_finished_episode(&mut self, advanced: bool) {
         let (una, point) = (self.board.una(), self.episode.recovery_point);
@@ -125,7 +126,7 @@ impl Sender {
         }
     }
 
-    /// Keeps the undo record, as D-SACKs arrive a round trip later.
+    /// Keeps the undo record, because D-SACKs arrive a round trip later.
     fn end_reduction(&mut self) {
         self.window.cwnd = self.episode.reduction.final_cwnd(&self.window);
         self.episode.state = State::Open;

@@ -54,9 +54,9 @@ impl Sender {
         marked
     }
 
-    /// FACK in Linux 2.6 and 3.x (`tcp_update_scoreboard`): a segment is lost if it is further
-    /// below the highest SACK than any segment was reordered; once the metric was raised, if that
-    /// many segments above it are SACKed.
+    /// FACK in Linux 2.6 and 3.x (`tcp_update_scoreboard`): a segment is lost if its distance below
+    /// the highest SACK exceeds any reordering seen. Once the metric was raised, a segment is lost
+    /// if that many segments above it are SACKed.
     fn detect_by_distance(&mut self, now: Time, advanced: bool) -> Marked {
         let Sender { reordering, board, .. } = self;
         let recovering = self.episode.state == State::Recovery;
@@ -129,7 +129,7 @@ impl Sender {
         let una = self.board.una();
         let point = self.episode.recovery_point;
         // If a recovery ends early, earlier segments are left to the timer: duplicates caused by
-        // its retransmissions must not start another (RFC 6582 §3.2 step 1).
+        // its retransmissions must not start another recovery (RFC 6582 §3.2 step 1).
         let is_guarded = !self.profile.repairs_on_partial_acks && 0 < point && una <= point;
         let lost = match self.episode.state {
             State::Open | State::Disorder | State::Cwr => {
@@ -151,7 +151,8 @@ impl Sender {
             Detection::Fack | Detection::Duplicates => self.detect_losses(now, false),
         };
         self.report_losses(now);
-        // Even after a timeout this is a separate loss, whether or not of a retransmission.
+        // Even after a timeout this counts as a separate loss, whether or not a retransmission was
+        // lost.
         self.enter_episode(now, false, Marked { again: marked.segments, ..marked });
         if marked.segments > 0 && self.episode.state == State::Recovery && !recovering {
             self.reduce_cwnd(1, false, marked.segments);

@@ -18,7 +18,8 @@ pub(super) fn are_usual(needs: &Needs, segments: &Segments) -> bool {
 }
 
 impl Sender {
-    /// Processes a plain acknowledgement. Returns whether it is one; if not, nothing has changed.
+    /// Processes an acknowledgement if it is plain; returns whether it is. Otherwise nothing
+    /// changes.
     #[inline]
     pub(super) fn take_plain_ack(&mut self, now: Time, ack: &Packet) -> bool {
         if !self.may_be_plain(ack) {

@@ -31,7 +31,7 @@ impl Sender {
             && !ack.signal
     }
 
-    /// Processes it. Returns whether it restarts the timer.
+    /// Processes such a duplicate. Returns whether it restarts the timer.
     #[inline(never)]
     pub(super) fn take_plain_duplicate(&mut self, now: Time, ack: &Packet) -> bool {
         let mut delivery = Delivery::default();

@@ -26,7 +26,7 @@ fn every_script_holds() {
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
-/// Runs one script; the error names it and the line.
+/// Runs one script; an error names the script and the line.
 fn run(case: &str) -> Result<(), String> {
     let mut lines = case.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let name = lines.next().expect("a script has a name");

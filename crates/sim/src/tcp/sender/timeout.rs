@@ -38,7 +38,7 @@ impl Sender {
         self.timeouts.rehashes = count;
     }
 
-    /// Data sent before the timeout that F-RTO judges is below this.
+    /// Data below this was sent before the timeout that F-RTO judges.
     pub(super) fn point_of_last_timeout(&self) -> u32 {
         if self.timeouts.frto { self.timeouts.frto_high_mark } else { self.episode.recovery_point }
     }

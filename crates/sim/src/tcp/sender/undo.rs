@@ -15,7 +15,8 @@ use crate::tcp::rtt::is_stamped_before;
 pub(super) struct UndoRecord {
     prior_cwnd: u32,
     prior_ssthresh: u32,
-    /// SND.UNA at that time: duplicates below it belong to earlier episodes (Linux `undo_marker`).
+    /// SND.UNA before the reduction: duplicates below it belong to earlier episodes (Linux
+    /// `undo_marker`).
     una: u32,
     /// Retransmissions of the episode not reported by a D-SACK (Linux `undo_retrans`).
     retransmissions: u32,
@@ -112,8 +113,8 @@ impl Sender {
             if undo.prior_cwnd > 0 {
                 self.cc.undo(&mut self.window);
             } else if self.profile.marked_undo && self.needs.window_control != WindowControl::Full {
-                // After a timeout much more is in flight than the window of 1, from which the next
-                // reduction would start.
+                // After a timeout much more is in flight than the window of one packet from which
+                // the next reduction would start.
                 self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);
             }
         }

@@ -1,5 +1,5 @@
-//! The oracle of the fast paths: on a random stream of acknowledgements, a sender with the fast
-//! paths has the same state after each of them as a sender without.
+//! The oracle of the fast paths: after each acknowledgement of a random stream, a sender with the
+//! fast paths has the same state as a sender without them.
 
 use std::collections::BTreeMap;
 

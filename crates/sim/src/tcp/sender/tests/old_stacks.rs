@@ -139,8 +139,9 @@ fn old_kernels_send_new_data_only_below_what_was_sent_before_the_episode() {
     script.expire();
     script.now = Time::ZERO + Span::from_millis(400);
     assert_eq!(script.ack(1, &[]), [3, 4]);
-    // Neither arrives. The second timeout belongs to the episode that began with 1 and 2: as soon
-    // as these are acknowledged, 3 and 4 are lost, and two packets may leave (`frto_highmark`).
+    // Neither segment arrives. The second timeout belongs to the episode that began with 1 and 2.
+    // As soon as these are acknowledged, 3 and 4 are lost, and two packets may leave
+    // (`frto_highmark`).
     assert_eq!(script.expire().1, [2]);
     assert_eq!(script.ack(2, &[]), [3, 4]);
     assert_eq!((script.sender.state(), script.cwnd()), (State::Loss, 2));
@@ -208,7 +209,7 @@ fn linux_2_6_finds_no_losses_of_data_sent_during_a_recovery_and_3_8_does() {
 fn linux_2_6_prevents_bursts_after_dubious_acknowledgements() {
     let mut script = Script::with(LINUX_2_6, "reno", 20, 8, 100);
     script.ack(0, &[(2, 2)]);
-    // Seven in flight, and three more.
+    // Seven packets are in flight, and three more may leave.
     assert_eq!((script.sender.state(), script.cwnd()), (State::Disorder, 10));
 }
 
@@ -224,7 +225,7 @@ fn a_spurious_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
         script.now += Span::from_millis(1);
         script.ack_with_echo(1, &[], false);
         script.ack_with_echo(2, &[], true); // an original: nothing was lost
-        // The mark halves a window of 1, or the 10 that the timeout left.
+        // The mark halves a window of 1, or the window of 10 that the timeout left.
         assert_eq!(script.sender.state(), State::Cwr, "{marked_undo}");
         assert_eq!(script.sender.window.ssthresh, ssthresh, "{marked_undo}");
     }

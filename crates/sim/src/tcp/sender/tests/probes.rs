@@ -50,7 +50,7 @@ fn a_lost_tail_is_repaired_by_the_probe_and_fast_recovery() {
     script.ack(7, &[]);
     assert_eq!(script.expire(), (302.0, vec![10]));
     script.now += Span::from_millis(100);
-    // Segments sent before the probe that arrived are overdue.
+    // The probe has arrived, so segments sent before it are overdue.
     assert_eq!(script.ack(7, &[(10, 10)]), [8]);
     assert_eq!(script.sender.state(), State::Recovery);
 }

@@ -37,8 +37,8 @@ fn what_leaves_between_acknowledgements_makes_room_for_the_next_write() {
     assert!(writes.len() > 5 && writes.iter().all(|&bytes| bytes == 132_000), "{writes:?}");
 }
 
-/// Linux `tcp_tso_should_defer` checks when the last packet left, which the first burst of the same
-/// acknowledgement has set (`tcp_wstamp_ns`; fact tcp-44).
+/// Linux `tcp_tso_should_defer` checks when the last packet left; the first burst of the same
+/// acknowledgement has set that time (`tcp_wstamp_ns`; fact tcp-44).
 #[test]
 fn what_is_left_after_a_burst_waits_for_the_next_acknowledgement_after_a_pause_too() {
     let ack = AckRule { answers_push: false, ..LINUX.ack }; // all that is unsent is one buffer

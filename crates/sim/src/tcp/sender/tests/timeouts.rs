@@ -91,7 +91,7 @@ fn a_retransmitted_segment_invalidates_the_sample_of_those_acknowledged_with_it(
     assert_eq!(script.expire(), (300.0, vec![1]));
     (script.now, script.stamp) = (script.now + Span::from_millis(100), script.now);
     script.ack(2, &[]);
-    // By the echo the round trip is 100 ms, by the original of segment 2 it would be 400.
+    // By the echo the round trip is 100 ms; by the original of segment 2 it would be 400 ms.
     assert_eq!(script.sender.smoothed_rtt(), Span::from_millis(100));
 }
 
@@ -143,7 +143,7 @@ fn a_second_timeout_of_the_same_segment_does_not_reduce_the_threshold_again() {
     assert_eq!((script.cwnd(), script.sender.window.ssthresh), (1, 10));
     script.expire();
     assert_eq!((script.cwnd(), script.sender.window.ssthresh), (1, 10));
-    // After progress, the next timeout is a separate loss, at the window that has grown.
+    // After progress, the next timeout is a separate loss and halves the window, which has grown.
     script.ack(1, &[]);
     let cwnd = script.cwnd();
     script.expire();

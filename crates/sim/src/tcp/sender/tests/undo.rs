@@ -78,7 +78,7 @@ fn an_echo_of_an_earlier_retransmission_is_not_that_of_an_original() {
     assert_eq!(script.ack(1, &[]), [17, 18]);
     script.now = in_ms(500);
     assert_eq!(script.ack(1, &[(17, 17)]), [2]);
-    // Another timeout, after progress. Then the acknowledgement of the retransmission of 500 ms.
+    // Another timeout, after progress. Then the retransmission sent at 500 ms is acknowledged.
     let (at_ms, sent) = script.expire();
     assert!(at_ms > 600.0 && sent == [2], "{at_ms} ms, {sent:?}");
     script.stamp = in_ms(500);
@@ -148,7 +148,8 @@ fn echoes_are_compared_with_the_first_retransmission_of_the_same_recovery() {
     script.ack(22, &[(24, 26)]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
     assert_eq!(script.sent.iter().filter(|&&seq| seq == 23).count(), 2);
-    // Its original was only late: it left when 1 was retransmitted, and before 23 was.
+    // The original of 23 was only late: it left when 1 was retransmitted, before 23 was
+    // retransmitted.
     script.now = in_ms(205);
     script.ack(26, &[]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Open, 10));

@@ -100,7 +100,7 @@ fn a_reduction_of_what_is_in_flight_leaves_out_what_duplicates_report() {
     let pi2 = profile::profile(PI2_NS3).unwrap();
     let mut script = Script::with(pi2, "reno", 20, u32::MAX, 100);
     (0..3).for_each(|_| drop(script.ack(0, &[])));
-    // 22 are out with limited transmit, 3 of them have arrived.
+    // 22 segments are outstanding with limited transmit; 3 of them have arrived.
     assert_eq!(script.sender.window.ssthresh, 9);
     (0..15).for_each(|_| drop(script.ack(0, &[])));
     let in_flight = script.sender.board.in_flight();
