@@ -21,8 +21,8 @@ const UNSET: u64 = u64::MAX;
 /// Children per node.
 const CHILDREN: usize = 4;
 
-/// The next alarm of several trees. It keeps the key of the alarm, so that the roots need not be
-/// compared once more to find its tree.
+/// The next alarm of several trees. It keeps the key of the alarm, so that finding its tree takes
+/// no second comparison of the roots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     /// When it is due; the horizon if no alarm is set.
@@ -51,8 +51,8 @@ pub(crate) struct Alarm {
 struct Node {
     /// Alarms, or the minimum below each child.
     children: [u64; CHILDREN],
-    /// Where the minimum goes: an index, four per node; indices below the number of trees are
-    /// roots.
+    /// The place that receives the minimum, with four places per node; places below the number of
+    /// trees are roots.
     parent: usize,
 }
 
@@ -82,7 +82,7 @@ fn slot_bits(slots: usize) -> u32 {
     usize::BITS - slots.leading_zeros()
 }
 
-/// With this number of slots, alarms must lie before this time; later ones never fire.
+/// The time before which alarms must lie with this number of slots; later alarms never fire.
 pub(crate) fn horizon(slots: usize) -> Time {
     Time::from_nanos(UNSET >> slot_bits(slots))
 }

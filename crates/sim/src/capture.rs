@@ -11,8 +11,8 @@ use crate::sightings::Wanted;
 pub use crate::sightings::{Point, Sighting};
 use crate::{Custom, SimError, memory_needs};
 
-/// At most this many sightings per packet at a queue: both sides of the queue, both ends of its
-/// flow, and both ends of an acknowledgement that passes no queue.
+/// The most sightings per packet at a queue: both sides of the queue, both ends of its flow, and
+/// both ends of an acknowledgement that passes no queue.
 const OF_A_PACKET: f64 = 6.0;
 /// A growing list has capacity for twice its contents.
 const ROOM: f64 = 2.0;

@@ -81,34 +81,34 @@ impl HostPair {
 /// Pairs of a single group have smaller numbers.
 const SHARED: u64 = 1 << 9;
 
-/// What the packets of a connection have in common, in one word, so that a packet gets it in one
-/// step: lane, hosts, DSCP. Its lowest bit is PSH, which differs by packet.
+/// What the packets of a connection have in common, in one word, so that one copy sets it in a
+/// packet: lane, hosts, DSCP. Its lowest bit is PSH, which differs by packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Labels(u32);
 
 impl Labels {
-    /// Of a segment with or without PSH (RFC 9293 §3.9.1.2); the rest is added when it is sent.
+    /// The labels of a segment with or without PSH (RFC 9293 §3.9.1.2); sending it adds the others.
     pub const fn new(push: bool) -> Labels {
         Labels(push as u32)
     }
 
-    /// Of the packets of a flow, with a DSCP of at most 63.
+    /// The labels of the packets of a flow, with a DSCP of at most 63.
     pub const fn of_flow(HostPair([sender, receiver]): HostPair, dscp: u8) -> Labels {
         Labels(u32::from_le_bytes([dscp << 2, sender, receiver, 0]))
     }
 
-    /// The same for one of the flow's connections.
+    /// The labels of one of the flow's connections.
     pub const fn on_lane(self, lane: u8) -> Labels {
         Labels(self.0 & 0x00ff_ffff | (lane as u32) << 24)
     }
 
-    /// Adds those of the flow to those of a new packet.
+    /// Adds the labels of the flow to those of a new packet.
     #[inline]
     pub const fn with(self, flow: Labels) -> Labels {
         Labels(self.0 | flow.0)
     }
 
-    /// Which of the flow's concurrent connections it belongs to.
+    /// Which of the flow's concurrent connections the packet belongs to.
     pub const fn lane(self) -> u8 {
         self.0.to_le_bytes()[3]
     }
@@ -124,7 +124,7 @@ impl Labels {
         self.0.to_le_bytes()[0] >> 2
     }
 
-    /// The same with DSCP 0.
+    /// The same labels with DSCP 0.
     const fn without_dscp(self) -> Labels {
         Labels(self.0 & !0xfc)
     }
@@ -241,8 +241,8 @@ impl AqmPacket for Packet {
         self.ecn = Ecn::Ce;
     }
 
-    /// To a router, data and acknowledgements of a flow are two flows, as their 5-tuples differ; so
-    /// are its connections, modulo 256.
+    /// To a router, data and acknowledgements of a flow are two flows, because their 5-tuples
+    /// differ. The flow's connections, modulo 256, are separate flows too.
     fn flow(&self) -> u64 {
         let connection = u64::from(self.connection) << 56 | u64::from(self.labels.lane()) << 40;
         connection | u64::from(self.flow) << 1 | u64::from(self.is_reverse())
@@ -268,8 +268,8 @@ impl AqmPacket for Packet {
         self.labels.hosts().number(!self.is_reverse())
     }
 
-    /// Acknowledgements in segments. The others are never filtered, nor do they replace one: data
-    /// and acknowledgements of a connection go in opposite directions.
+    /// Acknowledgements in segments. Other packets are never filtered and never replace an
+    /// acknowledgement: data and acknowledgements of a connection go in opposite directions.
     fn tcp(&self) -> Option<TcpSegment> {
         const AE: u8 = 4;
         if self.kind != PacketKind::Ack {

@@ -31,8 +31,8 @@ impl Aggregation {
         (self.acked, self.since) = (0, now);
     }
 
-    /// Starts a round trip. `short`: the filter's window is one round trip only, as in Startup of
-    /// v3.
+    /// Starts a round trip. With `short`, the filter's window is only one round trip, as in Startup
+    /// of v3.
     pub(crate) fn start_round(&mut self, short: bool) {
         self.rounds += 1;
         if self.rounds >= if short { 1 } else { ROUNDS } {
@@ -68,7 +68,7 @@ mod tests {
     fn an_aggregate_counts_for_five_to_ten_round_trips() {
         let mut aggregation = Aggregation::new(Time::ZERO);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
-        // At 100 packets per second one is expected per 10 ms; 30 arrive at once.
+        // At 100 packets per second one packet is expected per 10 ms; 30 arrive at once.
         aggregation.on_ack(at(100), 30, 1000.0, 100);
         assert_eq!(aggregation.window(1000.0), 30);
         assert_eq!(aggregation.window(100.0), 10, "at most 100 ms of the bandwidth");

@@ -42,7 +42,7 @@ pub struct RateSample {
     pub in_flight: u32,
     /// Packets lost since the packet left.
     pub lost: u64,
-    /// The application limited the sender, not the network.
+    /// Whether the application, not the network, limited the sender.
     pub app_limited: bool,
 }
 
@@ -125,20 +125,20 @@ pub struct Needs {
     pub window_control: WindowControl,
     /// How it needs marks fed back.
     pub feedback: Feedback,
-    /// Its data are ECT(1), for low-latency queues (RFC 9331). It does not fall back to classic
-    /// feedback.
+    /// Whether its data is ECT(1), for low-latency queues (RFC 9331). Such a control does not fall
+    /// back to classic feedback.
     pub low_latency: bool,
-    /// All packets of a connection are ECN-capable, SYN and SYN-ACK too (Linux
+    /// Whether all packets of a connection are ECN-capable, including SYN and SYN-ACK (Linux
     /// `TCP_CONG_NEEDS_ECN`; RFC 8311 §4.3).
     pub needs_ecn: bool,
-    /// Round-trip samples, through [`CongestionControl::on_rtt`].
+    /// Whether it needs round-trip samples, through [`CongestionControl::on_rtt`].
     pub rtt_samples: bool,
-    /// Delivery-rate samples.
+    /// Whether it needs delivery-rate samples.
     pub rate_samples: bool,
     /// Pacing, with bursts of this duration.
     pub pacing: Option<Span>,
-    /// The sender's interface has the qdisc `fq`, which does the pacing. TCP hands packets to it
-    /// ahead of time, and they count as in flight (Linux `tcp_small_queue_check`).
+    /// Whether the sender's interface has the qdisc `fq`, which does the pacing. TCP hands packets
+    /// to `fq` ahead of time, and these count as in flight (Linux `tcp_small_queue_check`).
     pub fq: bool,
 }
 
@@ -178,7 +178,7 @@ pub trait CongestionControl: Send {
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// The connection is established.
+    /// Called when the connection is established.
     fn on_start(&mut self, start: &Start) {
         let _ = start;
     }
@@ -188,7 +188,7 @@ pub trait CongestionControl: Send {
     fn reduce_on_mark(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
-    /// A loss was found during a reduction caused by a mark; no new reduction begins.
+    /// Called when a loss is found during a reduction caused by a mark; no new reduction begins.
     fn on_loss_after_mark(&mut self, window: &mut Window) {
         let _ = window;
     }
@@ -196,8 +196,8 @@ pub trait CongestionControl: Send {
     fn reduce_on_timeout(&mut self, window: &Window) -> u32 {
         self.reduce(window)
     }
-    /// An acknowledgement of an ECN-capable flow with [`Feedback::Runs`], before any reduction that
-    /// it causes.
+    /// Handles an acknowledgement of an ECN-capable flow with [`Feedback::Runs`], before any
+    /// reduction that the acknowledgement causes.
     fn on_echo(&mut self, ack: &Ack, echoed: bool) {
         let _ = (ack, echoed);
     }
@@ -211,7 +211,8 @@ pub trait CongestionControl: Send {
     fn on_progress(&mut self, progress: &Progress, window: &mut Window) {
         let _ = (progress, window);
     }
-    /// A packet was marked lost. Only with delivery-rate samples; this sample has no interval.
+    /// Called when a packet is marked lost, but only with delivery-rate samples; this sample has no
+    /// interval.
     fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
         let _ = (now, lost, window);
     }
@@ -224,15 +225,16 @@ pub trait CongestionControl: Send {
     fn min_cwnd_of_rate_halving(&self, ssthresh: u32) -> u32 {
         ssthresh
     }
-    /// The retransmission timer expired.
+    /// Called when the retransmission timer expires.
     fn on_timeout(&mut self) {}
     /// Undoes an unnecessary reduction. The sender has already restored the window, except with
     /// [`WindowControl::Full`].
     fn undo(&mut self, window: &mut Window) {
         let _ = window;
     }
-    /// Sending resumes after `idle` with nothing in flight; with delivery-rate samples, only if the
-    /// application was the limit. Only a control with [`WindowControl::Full`] sets the window here.
+    /// Called when sending resumes after `idle` with nothing in flight; with delivery-rate samples,
+    /// only if the application was the limit. Only a control with [`WindowControl::Full`] sets the
+    /// window here.
     fn on_idle(&mut self, now: Time, idle: Span, window: &mut Window) {
         let _ = (now, idle, window);
     }
@@ -250,7 +252,8 @@ pub trait CongestionControl: Send {
     fn windows_to_buffer(&self) -> u32 {
         2
     }
-    /// Whether it deliberately sends less; delivery-rate samples then count as application-limited.
+    /// Whether it deliberately sends less than it could; delivery-rate samples then count as
+    /// application-limited.
     fn holds_back(&self) -> bool {
         false
     }

@@ -23,7 +23,7 @@ params! {
         fast_convergence: bool, ANY, "RFC 9438 §4.7" => true;
         /// Whether growth is at least that of Reno (RFC 9438 §4.3).
         reno_friendly: bool, ANY, "RFC 9438 §4.3" => true;
-        /// Whether that Reno estimate counts acknowledgements instead of packets.
+        /// Whether the Reno estimate counts acknowledgements instead of packets.
         friendly_counts_acks: bool, ANY, "Linux before 4.0: ca->ack_cnt, where cnt alone is \
             divided by the packets per acknowledgement" => false;
         /// Whether a mark leaves 0.85 of the window instead of `beta` (ABE).
@@ -34,7 +34,7 @@ params! {
         hystart_late_rounds: bool, ANY, "Linux 6.1 as released: cubictcp_acked tests \
             the window, then hystart_update begins a round; 6.1.192 has it the other way round"
             => false;
-        /// Whether slow start ends in two steps instead (HyStart++).
+        /// Whether slow start ends in two steps, by HyStart++ instead of HyStart.
         hystart_plus: bool, ANY, "RFC 9406; not in Linux" => false;
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct SlowStartPath {
 /// The detector of one slow start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
-    /// Rounds also begin only at windows where it is active (Linux 6.1 as released).
+    /// Whether rounds, too, begin only at windows where HyStart is active (Linux 6.1 as released).
     late_rounds: bool,
     round: Option<Round>,
     found: bool,
@@ -90,8 +90,8 @@ impl HyStart {
 }
 
 impl Round {
-    /// Whether acknowledgements have arrived back to back for half of the minimum round trip plus
-    /// the cushion; for all of it if sending is paced.
+    /// Whether acknowledgements have arrived back to back for half of the sum of the minimum round
+    /// trip and the cushion, or for the whole sum if sending is paced.
     fn is_train_long(&mut self, ack: &Ack, path: &SlowStartPath, window: &Window) -> bool {
         let now = ack.now;
         if now.since(self.last_ack) > ACK_DELTA {
@@ -143,7 +143,7 @@ mod tests {
             let path = SlowStartPath { delay_min: Span::from_millis(10), payload_bytes: 1448 };
             round.is_train_long(&ack, &path, &Window::new(cwnd))
         };
-        // Linux: (10 ms + 1 ms) / 2; with pacing, the whole.
+        // Linux: (10 ms + 1 ms) / 2; with pacing, 11 ms.
         assert_eq!([after(5_500, false, 100), after(5_501, false, 100)], [false, true]);
         assert_eq!([after(11_000, true, 100), after(11_001, true, 100)], [false, true]);
         // With 2,000 segments, two windows per round trip are 4.6 Gbit/s: 4 x 65,279 B in 450 us.

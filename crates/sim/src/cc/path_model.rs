@@ -83,7 +83,7 @@ impl PathModel {
         path
     }
 
-    /// Sets the pacing rate to `gain` times `bw`. Until the pipe is full it only rises.
+    /// Sets the pacing rate to `gain` times `bw`. Until the pipe is full the rate only rises.
     pub(crate) fn set_pacing_rate(&mut self, bw: f64, gain: f64, filled_pipe: bool) {
         let pacing_rate = gain * bw * PACING_MARGIN;
         if filled_pipe || pacing_rate > self.pacing_rate {

@@ -158,7 +158,8 @@ mod tests {
     #[test]
     fn little_loss_means_no_policer() {
         let mut policer = Policer::default();
-        // Below 50/256 of the packets delivered. If a rate were in use, rounds would end.
+        // Below 50/256 of the packets delivered. If a rate were in use, it would expire in these
+        // rounds.
         assert_eq!(rounds(&mut policer, 0, 60, 19), None);
         assert_eq!(policer.rate(), None);
     }

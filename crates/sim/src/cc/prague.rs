@@ -58,9 +58,10 @@ enum CwndMode {
 #[derive(Clone, Debug)]
 pub struct Prague {
     params: PragueParams,
-    /// Version 0.6: the window is an integer, and `cwnd` differs from it by at most one packet.
+    /// Whether this is version 0.6: the window is an integer, and `cwnd` differs from it by at most
+    /// one packet.
     is_whole: bool,
-    /// Without ECN it is Reno.
+    /// Whether it behaves as Reno, because ECN is missing.
     is_reno: bool,
     mode: CwndMode,
     packet_bytes: f64,

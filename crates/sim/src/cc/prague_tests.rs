@@ -82,7 +82,8 @@ fn a_reduction_is_half_of_alpha_once_per_round() {
     let mut flow = Flow::start(100, 50);
     (flow.prague.saw_ce, flow.prague.alpha) = (true, 0.2);
     flow.round(40);
-    // 90 remain, and the unmarked packets add 60/90; the average takes in 0.4.
+    // 90 packets remain, and the unmarked packets add 60/90; the average takes in a fraction of
+    // 0.4.
     assert!((flow.prague.cwnd - 90.66).abs() < 0.05, "{}", flow.prague.cwnd);
     assert!((flow.prague.alpha - (0.2 + 0.2 / 16.0)).abs() < 1e-3, "{}", flow.prague.alpha);
 }
@@ -154,7 +155,8 @@ fn below_four_packets_the_rate_grows_by_a_packet_per_target_in_a_target() {
         let progress = flow.progress(1, 0);
         flow.prague.update_cwnd(&progress, &mut flow.window);
     });
-    // A quarter of 60 kB/s, then fifths: a partial packet counts as one.
+    // The first step adds a quarter of 60 kB/s, the others a fifth: a partial packet counts as a
+    // whole one.
     assert!((flow.prague.rate - 291_000.0).abs() < 1.0, "{}", flow.prague.rate);
 }
 
@@ -195,7 +197,7 @@ fn above_four_packets_the_pacing_rate_is_a_window_per_round_trip() {
 
 #[test]
 fn smaller_packets_grow_as_fast_in_bytes() {
-    // MTU_SYS: one packet of 1500 bytes per round trip is two of 750.
+    // MTU_SYS: one packet of 1500 bytes per round trip is two packets of 750 bytes.
     let mut flow = Flow::start(100, 50);
     flow.prague.packet_bytes = 750.0;
     flow.round(0);

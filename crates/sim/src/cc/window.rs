@@ -9,14 +9,14 @@ const AVOIDANCE_RATIO: f64 = 1.2;
 /// How window growth differed in old kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OldGrowth {
-    /// Slow start goes one packet beyond the threshold (before 4.3 it grew while `cwnd <=
+    /// Whether slow start goes one packet beyond the threshold (before 4.3 it grew while `cwnd <=
     /// ssthresh`).
     pub past_threshold: bool,
-    /// An increment happens on the acknowledgement after it is due (before 4.0 `tcp_cong_avoid_ai`
-    /// compared before it counted, and dropped the remainder).
+    /// Whether an increment happens on the acknowledgement after it is due (before 4.0
+    /// `tcp_cong_avoid_ai` compared before it counted, and dropped the remainder).
     pub late: bool,
-    /// The acknowledgement that ends a reduction does not grow the window (before 4.6 `tcp_ack`
-    /// tested the state before processing it).
+    /// Whether the acknowledgement that ends a reduction leaves the window unchanged (before 4.6
+    /// `tcp_ack` tested the state before processing it).
     pub not_at_end: bool,
 }
 

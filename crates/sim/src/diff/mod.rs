@@ -40,7 +40,7 @@ pub struct Diff {
 pub struct First {
     /// The index of the packet in order of arrival.
     pub packet: usize,
-    /// The AQM that gave it: 0 or 1.
+    /// The AQM that gave the signal: 0 or 1.
     pub side: usize,
     /// The signal.
     pub signal: SignalRow,

@@ -21,8 +21,8 @@ const ARRIVAL: Slot = 2;
 /// Arrivals take the slot of a wire.
 const SLOTS: Slots = Slots { media: 1, timers: 1, wires: 2, accesses: 3, count: 3, uplinks: 0 };
 
-/// Recorded arrivals at a link, in order. A packet's sequence number is its index among them, so
-/// that rows about different packets can be distinguished; laws never read it.
+/// Recorded arrivals at a link, in order. A packet's sequence number is replaced by its index among
+/// them, so that rows about different packets can be distinguished; laws never read this number.
 #[derive(Debug)]
 pub(super) struct RecordedArrivals {
     packets: Vec<(Time, Packet)>,

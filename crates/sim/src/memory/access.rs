@@ -9,8 +9,8 @@ use crate::packet::Packet;
 
 /// Random draws for estimating the mean of a size distribution.
 const DRAWS: u32 = 10_000;
-/// The longest on period, as a multiple of the mean: one in 150 of an exponential distribution is
-/// longer.
+/// The longest on period, as a multiple of the mean: one in 150 draws from an exponential
+/// distribution is longer.
 const LONGEST_ON: f64 = 5.0;
 
 /// The queue of an access link.

@@ -75,9 +75,9 @@ fn a_station_in_debt_waits_until_the_rounds_of_the_others_have_paid_it() {
         order.push(station);
         queues.on_airtime(at(0), LINKS[station as usize], Span::from_micros(300));
     }
-    // In microseconds: 0 has 256, and 1 has a debt of 344, which the first turn reduces to 88. 0
-    // sends and has -44, and 212 after its round; 1 has 168 after its own, but 0 is first. Then
-    // both have -88.
+    // Deficits in microseconds: station 0 has 256; station 1 has -344, which its first turn raises
+    // to -88. Station 0 sends and has -44, then 212 after its next turn; station 1 has 168 after
+    // its own, but station 0 is first. From then on they alternate.
     assert_eq!(order, [0, 0, 1, 0, 1]);
 }
 

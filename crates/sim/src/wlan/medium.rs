@@ -81,8 +81,8 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// An idle medium. `own` are the radios of stations that do not use the LAN's; `stream` names
-    /// the random streams of each station.
+    /// An idle medium. `own` are the radios of stations that do not use the LAN's radio; `stream`
+    /// names the random streams of each station.
     pub(crate) fn new(
         cell: &Wlan,
         own: &[Radio],
@@ -201,8 +201,8 @@ impl Medium {
         self.stations.iter().filter(|station| station.frame.is_some())
     }
 
-    /// Counts down idle slots. A station without a frame whose backoff is over need not draw before
-    /// it sends.
+    /// Counts down idle slots. A station whose backoff ends while it has no frame need not draw
+    /// before it sends.
     fn count(&mut self, slots: u32) {
         for station in &mut self.stations {
             station.backoff = match station.backoff {

@@ -258,8 +258,8 @@ fn beside_a_slow_station(fast: i32) -> f64 {
     tau * others_silent * f64::from(PACKET) * 8.0 / (1.0 - again) / mean
 }
 
-/// The same by the formula of Heusse et al. 2003, §III, with this cell's times. Their shares of
-/// collisions and contention are approximations, and a collision has two frames.
+/// The same by the formula of Heusse et al. 2003, §III, with this cell's times. The paper's shares
+/// of collisions and contention are approximations, and its collisions have two frames.
 fn by_the_papers_formula(fast: i32) -> f64 {
     let us = |span: Span| span.as_nanos() as f64 / 1e3;
     let hosts = f64::from(fast + 1);

@@ -4,8 +4,8 @@ fn minstrel() -> Minstrel {
     Minstrel::new(&mut Rng::stream(1, "rate-samples", 0))
 }
 
-/// Sends frames in sequence, each lasting `every`; `received` decides whether one at a rate is
-/// received.
+/// Sends frames in sequence, each lasting `every`; `received` decides whether a frame at a given
+/// rate is received.
 fn send(
     minstrel: &mut Minstrel,
     frames: u64,
@@ -57,7 +57,8 @@ fn an_average_keeps_three_quarters_of_the_old_value() {
     assert_eq!(known.probability, (ONE / 4 * 96 + ONE / 2 * 32) / 128);
     known.update();
     assert_eq!((known.probability, known.skipped), ((ONE / 4 * 96 + ONE / 2 * 32) / 128, 1));
-    // Below a tenth a rate is hopeless: zero throughput, at most two attempts, four samples.
+    // A rate that succeeds below a tenth is hopeless: zero throughput, at most two attempts, four
+    // samples.
     known.probability = ONE / 20;
     known.update();
     assert_eq!((known.throughput, known.adjusted_retries, known.samples_left), (0, 2, Some(4)));
@@ -71,7 +72,8 @@ fn a_good_channel_is_used_at_its_fastest_rate() {
     assert_eq!(minstrel.best, [7, 6]);
     let at_rate = send(&mut minstrel, 5_000, every, |_| true);
     let fastest = at_rate[7] as f64 / at_rate.iter().sum::<u64>() as f64;
-    // A tenth of the frames samples: slower rates only after the best one, so they are hardly used.
+    // A tenth of the frames sample other rates: slower ones only after the best one, so they are
+    // hardly used.
     assert!(fastest > 0.95, "{at_rate:?}");
 }
 
@@ -105,7 +107,7 @@ fn a_slower_rate_is_sampled_behind_the_best_and_a_faster_one_before_it() {
         minstrel.report(minstrel.updated, &chain, [1, 0, 0, 0], true, is_deferred);
     }
     assert!(before > 0 && behind > 0, "{before} {behind}");
-    // No more than four of a hopeless rate between two updates.
+    // A hopeless rate gets at most four samples between two updates.
     assert!(before <= 4 * 3, "{before}");
 }
 

@@ -69,20 +69,20 @@ pub struct Bbr {
     delivered: u64,
     delivered_at: Time,
     lost: u64,
-    /// The round ends when a packet is delivered that left after this many deliveries.
+    /// The round ends with the delivery of a packet that was sent after this many deliveries.
     next_round_delivered: u64,
     min_rtt_stamp: Time,
     /// When ProbeRTT may end; `None` until the flight has shrunk.
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
-    /// The last acknowledgement arrived in ProbeRTT, even if it ended it.
+    /// Whether the last acknowledgement arrived in ProbeRTT, even if it ended ProbeRTT.
     holds_back: bool,
     full_bw: f64,
     full_bw_count: u32,
     filled_pipe: bool,
     /// The window before a recovery or ProbeRTT.
     prior_cwnd: PriorCwnd,
-    /// In the first round of a recovery: sends only as much as is delivered.
+    /// Whether only as much is sent as is delivered, as in the first round of a recovery.
     packet_conservation: bool,
     recovery: RecoveryStage,
     idle_restart: bool,
@@ -107,8 +107,8 @@ impl Bbr {
         self.quantization_budget(self.path.bdp(bw, gain))
     }
 
-    /// Of `in_flight` packets, those that will still be in the network when the next one may leave,
-    /// plus its burst while the gain is above one (Linux `bbr_packets_in_net_at_edt`).
+    /// How many of `in_flight` packets will still be in the network when the next packet may leave,
+    /// plus that packet's burst while the gain is above one (Linux `bbr_packets_in_net_at_edt`).
     fn in_flight_at_next(&self, p: &Progress, in_flight: u32) -> u32 {
         let burst = if self.pacing_gain > 1.0 { self.path.burst() } else { 0 };
         let delivered = (self.bandwidth() * p.pacing_wait.as_secs()) as u32;
@@ -535,7 +535,7 @@ mod tests {
         assert_eq!((bbr.mode, bbr.prior_cwnd.0), (BbrMode::ProbeRtt, 300));
     }
 
-    /// Linux `bbr_update_min_rtt`: the acknowledgement that ends ProbeRTT arrived in it.
+    /// Linux `bbr_update_min_rtt`: the acknowledgement that ends ProbeRTT arrived in ProbeRTT.
     #[test]
     fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
         let (mut bbr, mut window) = started();

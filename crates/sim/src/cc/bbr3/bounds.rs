@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_loss_rate_above_two_percent_is_too_high() {
-        // 5/256 of 100 is 1.95: one packet is tolerated, two are not.
+        // 5/256 of 100 is 1.95: one lost packet is tolerated, two are not.
         assert_eq!([1, 2].map(|lost| is_inflight_too_high(&flight(100, lost))), [false, true]);
         assert!(!is_inflight_too_high(&flight(0, 0)));
         assert_eq!(inflight_hi_from_lost_packet(&flight(100, 2)), 100);

@@ -191,8 +191,8 @@ impl Bbr3 {
         false
     }
 
-    /// Reacts to too high a loss rate with this much in flight: lowers the long-term bound, once
-    /// per probe.
+    /// Reacts to a loss rate that is too high with `in_flight` packets in flight: lowers the
+    /// long-term bound, once per probe.
     pub(super) fn handle_inflight_too_high(
         &mut self,
         now: Time,

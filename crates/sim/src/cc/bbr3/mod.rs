@@ -80,7 +80,7 @@ pub struct Bbr3 {
     full_bw: FullBw,
     full_bw_reached: bool,
     round_start: bool,
-    /// The round ends when a packet is delivered that left after this many deliveries.
+    /// The round ends with the delivery of a packet that was sent after this many deliveries.
     next_round_delivered: u64,
     /// Total packets delivered, up to the last acknowledgement.
     delivered: u64,
@@ -90,7 +90,7 @@ pub struct Bbr3 {
     loss_events_in_round: u32,
     /// To which part of a bandwidth probe the acknowledged packets belong.
     ack_phase: AckPhase,
-    /// The acknowledged packets were sent while probing.
+    /// Whether the acknowledged packets were sent while probing.
     bw_probe_samples: bool,
     prev_probe_too_high: bool,
     stopped_risky_probe: bool,
@@ -101,7 +101,7 @@ pub struct Bbr3 {
     probe_rtt_min_stamp: Time,
     probe_rtt_done_stamp: Option<Time>,
     probe_rtt_round_done: bool,
-    /// The last acknowledgement arrived in ProbeRTT, even if it ended it.
+    /// Whether the last acknowledgement arrived in ProbeRTT, even if it ended ProbeRTT.
     holds_back: bool,
     prior_cwnd: PriorCwnd,
     recovery: RecoveryStage,

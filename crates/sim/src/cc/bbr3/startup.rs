@@ -15,9 +15,9 @@ const FULL_LOSS_CNT: u32 = 6;
 pub(crate) struct FullBw {
     /// The bandwidth that must be exceeded by a quarter.
     pub(crate) bw: f64,
-    /// Rounds in which it was not exceeded.
+    /// Rounds in which it was not exceeded by a quarter.
     pub(crate) rounds: u32,
-    /// The bandwidth has stopped growing.
+    /// Whether the bandwidth has stopped growing.
     pub(crate) is_over: bool,
 }
 

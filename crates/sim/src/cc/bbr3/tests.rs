@@ -95,7 +95,7 @@ fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
     // The bandwidth does not grow for three rounds.
     assert_eq!(rounds.until_phase(Phase::Down, 60), 3);
     assert_eq!(rounds.bbr.pacing_gain, 0.91);
-    // With a window of ten packets, Reno's time comes first.
+    // With a window of ten packets, the rounds of a Reno flow end first.
     let mut small = Rounds::cruising();
     small.window.cwnd = 8;
     small.bbr.bounds.inflight_lo = 8;
@@ -176,7 +176,7 @@ fn probe_rtt_restores_the_largest_window_since_the_last_loss() {
     assert_eq!((rounds.window.cwnd, rounds.bbr.prior_cwnd.0), (25, 300));
 }
 
-/// The same function marks samples as limited in ProbeRTT before it may leave it.
+/// The same function marks samples as limited in ProbeRTT before it may leave ProbeRTT.
 #[test]
 fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
     let mut rounds = Rounds::cruising();

@@ -13,7 +13,7 @@ params! {
         /// Round trips after slow start before `rtt_target` applies.
         rtt_transition: u64, ANY, "prague_rtt_transition" => 4,
             "0.6": "prague_rtt_transition" => 500;
-        /// Average of the marked fraction after the first mark, which halves the window.
+        /// Average of the marked fraction after the first mark. That mark halves the window.
         initial_alpha: f64, PROBABILITY, "prague_alpha_mode 0" => 0.0,
             "0.6": "prague_init: PRAGUE_MAX_ALPHA" => 1.0;
         /// The largest window, in packets of 1500 bytes, at which Prague controls its rate; 0 for
