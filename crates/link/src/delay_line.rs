@@ -33,9 +33,9 @@ impl<P> DelayLine<P> {
         is_next
     }
 
-    /// Adds a packet that enters at `start`, which may be in the future, so it may overtake others.
-    /// Packets with the same departure time leave in the order of these calls. Returns whether it
-    /// is the next to leave.
+    /// Adds a packet that enters at `start`, which may be in the future, so the packet may overtake
+    /// others. Packets with the same departure time leave in the order in which they were added.
+    /// Returns whether it is the next to leave.
     pub fn insert(&mut self, start: Time, packet: P) -> bool {
         debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
         let arrival = start + self.propagation.delay();

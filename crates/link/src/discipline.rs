@@ -3,8 +3,8 @@
 use sojourn_aqm::{Env, Packet, Qdisc, QdiscSpec, SpecError};
 use sojourn_scenario::resolved::Link as LinkPlan;
 
-/// Builds the discipline of a scenario's link. `env` is that of its queue, and `make` builds the
-/// queue of one AQM. The salt of a class's hashes is its own.
+/// Builds the discipline of a scenario's link. `env` describes the link's queue; `make` builds the
+/// queue of one AQM. Each class salts its hashes differently.
 ///
 /// # Errors
 /// As `make`.

@@ -8,17 +8,17 @@ use crate::Transmitter;
 /// A line of one rate, or of a schedule.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// At the current rate; in an outage, at the rate before.
+    /// The transmitter at the current rate or, in an outage, at the rate before it.
     transmitter: Transmitter,
     is_out: bool,
     /// Ordered by time.
     changes: Vec<(Time, Option<Rate>)>,
-    /// How many changes the transmitter has made. While a packet is in service, the number at its
-    /// end.
+    /// How many changes the transmitter has made. While a packet is in service, the number of
+    /// changes by the end of that service.
     made: usize,
     /// How many changes have been reported.
     reported: usize,
-    /// Fact link-2 describes the old rule.
+    /// Which rate the packet in service has after a change. Fact link-2 describes the old rate.
     in_service: InService,
     /// Whether the current rate will never change and has been reported.
     is_settled: bool,

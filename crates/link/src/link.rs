@@ -38,7 +38,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// [`Link::enqueue`] for a host that knows whether the queue was empty. `packet` creates the
-    /// packet, which has `bytes` bytes, in place, which saves a copy.
+    /// packet of `bytes` bytes in place, which saves a copy.
     #[inline(always)]
     pub fn enqueue_with<O: LinkObserver<P>>(
         &mut self,
@@ -164,9 +164,9 @@ impl<P: Packet> Link<P> {
     }
 
     /// Takes the packet in service ahead of time, with its departure time, if the queue is empty.
-    /// That saves a service unless another packet arrives until then. From then on the host must
-    /// call [`Link::settle`] before any other use of this link. Always `None` if the server is not
-    /// that of a steady line.
+    /// That saves a service unless another packet arrives before then. From then on the host must
+    /// call [`Link::settle`] before any other use of this link. Always `None` for a server other
+    /// than that of a steady line.
     #[inline]
     pub fn send_ahead(&mut self) -> Option<(Time, P)> {
         let Server::Steady(server) = &mut self.server else { return None };
@@ -233,7 +233,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// Empties the queue at the end of a run: passes departures to `take`, with the time at which
-    /// they were accepted, and drops to `sink`. The server is left out.
+    /// they were accepted, and drops to `sink`. Packets in the server are not included.
     pub fn drain(&mut self, now: Time, sink: &mut dyn Sink<P>, mut take: impl FnMut(P, Time)) {
         let Queue { discipline, rng } = &mut self.queue;
         let mut when = now;

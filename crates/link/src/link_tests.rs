@@ -124,7 +124,7 @@ fn enqueue_says_when_the_server_was_woken() {
     assert_eq!(woken, [true, true, false]);
 }
 
-/// 12 Mbit/s, 6 from half a millisecond on, 12 again from 4 ms on.
+/// 12 Mbit/s, 6 Mbit/s from half a millisecond on, 12 Mbit/s again from 4 ms on.
 fn dip() -> Schedule {
     Schedule::of_rates([(ms(0), mbit(12)), (us(500), mbit(6)), (ms(4), mbit(12))])
 }
@@ -137,7 +137,8 @@ fn shaped(schedule: &Schedule) -> Server<Numbered> {
     Server::shaped(Shaper::new(Some(TokenBucket::new(&bucket)), None, schedule))
 }
 
-/// When four packets that arrive at once leave a line alone, and one below a bucket.
+/// Departures of four packets that arrive at once: from a line alone, and from a line below a
+/// bucket.
 fn four(schedule: &Schedule) -> [Vec<(u64, u32)>; 2] {
     [Server::steady(schedule), shaped(schedule)].map(|server| {
         let (mut link, mut report) = (link("taildrop", server), Report::default());
@@ -148,7 +149,8 @@ fn four(schedule: &Schedule) -> [Vec<(u64, u32)>; 2] {
 
 #[test]
 fn a_change_of_rate_applies_to_the_rest_of_the_packet_in_service() {
-    // Half a packet at 12 and half at 6 Mbit/s; the third is half sent when the rate rises.
+    // Half a packet at 12 and half at 6 Mbit/s; half of the third packet is sent when the rate
+    // rises.
     let expected = vec![(1_500, 0), (3_500, 1), (4_750, 2), (5_750, 3)];
     assert_eq!(four(&dip()), [expected.clone(), expected]);
 }
@@ -208,7 +210,7 @@ fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty
     let (mut link, mut report) =
         (link("taildrop", Server::recorded(Arc::new(trace))), Report::default());
     fill(&mut link, 3, &mut report);
-    // 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B is through at the fifth.
+    // Opportunities of 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B leaves at the fifth.
     assert_eq!(run(&mut link, ms(99), &mut report), [(1_000, 0), (5_000, 1), (6_000, 2)]);
     assert_eq!(report.carried, 4_500);
     // The opportunity at 10 ms passed while the queue was empty.
@@ -224,7 +226,8 @@ fn a_shaper_holds_back_what_lacks_tokens() {
     let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), None, line);
     let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
     fill(&mut link, 4, &mut report);
-    // Two at the rate of the line, then one per millisecond, each 0.1 ms on the line.
+    // Two packets leave at the rate of the line, then one per millisecond; each takes 0.1 ms on the
+    // line.
     let left = run(&mut link, ms(99), &mut report);
     assert_eq!(left, [(100, 0), (200, 1), (1_100, 2), (2_100, 3)]);
 }

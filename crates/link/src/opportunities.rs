@@ -66,8 +66,8 @@ impl Opportunities {
     /// The number of opportunities from time zero (inclusive) to `end` (exclusive).
     pub fn count_until(&self, end: Time) -> u64 {
         let period = self.trace.period().as_nanos();
-        // The last opportunity of a pass is at its very end, so a whole pass counts one moment
-        // later.
+        // The last opportunity of a pass is at its very end, and `end` is exclusive, so a pass is
+        // complete one nanosecond after its end.
         let passes = end.as_nanos().saturating_sub(1) / period;
         let into_pass = end.as_nanos() - passes * period;
         let per_pass = self.trace.opportunities_ms.len() as u64;

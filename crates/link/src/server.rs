@@ -65,7 +65,7 @@ impl<P: Packet> Server<P> {
 #[derive(Debug)]
 pub struct Steady<P> {
     line: Line,
-    /// As returned by the discipline, which saves a copy.
+    /// In the form that the discipline returns, which saves a copy.
     in_service: Option<Departure<P>>,
     ahead: Ahead,
 }
@@ -120,8 +120,8 @@ impl<P: Packet> Steady<P> {
         Some(packet)
     }
 
-    /// Notes that a packet is queued behind one taken ahead; returns when that one will have left,
-    /// if this is the first behind it.
+    /// Notes that a packet is queued behind one taken ahead. If this is the first packet behind it,
+    /// returns when the packet taken ahead will have left.
     #[inline]
     pub(crate) fn follow(&mut self) -> Option<Time> {
         let Ahead::Alone(left) = self.ahead else { return None };
@@ -129,7 +129,7 @@ impl<P: Packet> Steady<P> {
         Some(left)
     }
 
-    /// When a packet taken ahead has left, if it has by now.
+    /// When a packet taken ahead left; `None` if it has not left by now.
     #[inline]
     pub(crate) fn left_ahead(&mut self, now: Time) -> Option<Time> {
         let Ahead::Alone(left) = self.ahead else { return None };

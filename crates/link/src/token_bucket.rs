@@ -88,9 +88,9 @@ pub struct TokenReserve {
     pub tokens: i64,
     /// Bytes that have passed the bucket since the start.
     pub taken_bytes: u64,
-    /// Those of packets that are queued for the line.
+    /// Bytes of packets that are queued for the line.
     pub passed_bytes: u64,
-    /// Those of the packet being sent.
+    /// Bytes of the packet being sent.
     pub sending_bytes: u64,
 }
 

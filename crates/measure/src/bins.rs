@@ -135,7 +135,7 @@ impl Bins {
         let capacity = &totals.utilisations[link];
         let LinkUse { utilisation, throughput } = capacity.used(&then, &found);
         self.write(Scope::Queue, link, &metrics::THROUGHPUT, throughput);
-        // A share of nothing has no value; a packet may still end at its old rate.
+        // Without capacity the share is unknown; a packet may still end at its old rate.
         let is_known = utilisation > 0.0 || capacity.could_carry(&then, &found);
         self.last_use[link] = is_known.then_some(self.rows.len());
         if is_known {

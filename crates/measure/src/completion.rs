@@ -11,7 +11,7 @@ use sojourn_record::{Bin, Histogram};
 pub enum Quantile {
     /// Its value.
     At(f64),
-    /// Too few transfers finished to compute it; it is above the longest observed time.
+    /// Too few transfers finished to compute the quantile; it is above the longest observed time.
     Above(u64),
 }
 
@@ -25,7 +25,6 @@ const ROUNDING: f64 = 1e-12;
 /// It is the first time at which the share of transfers that take longer, according to Kaplan and
 /// Meier, is at most `1 - q`, interpolated within its bin. If one transfer ends when another is
 /// censored, the end counts as earlier.
-/// counts as ended before.
 pub fn quantile(finished: &Histogram, unfinished: &Histogram, q: f64) -> Option<Quantile> {
     assert!(q > 0.0 && q < 1.0, "a quantile is a fraction");
     if unfinished.count() == 0 {

@@ -46,7 +46,7 @@ impl Counters {
     }
 }
 
-/// The fates of the packets that arrived in a span of time, whenever these were decided.
+/// The fates of the packets that arrived in a span of time, whenever the fates were decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fates {
     /// Packets that arrived.
@@ -266,11 +266,12 @@ pub struct ClassStats {
 pub struct FlowCount {
     /// Payload delivered: in-order payload of streams, all payload of datagrams.
     pub delivered_bytes: u64,
-    /// Datagrams sent in this time and received by the end of the run.
+    /// Datagrams sent after the warm-up and received by the end of the run.
     pub received: u64,
-    /// Datagrams sent in this time and lost. Datagrams in flight at the end are in neither count.
+    /// Datagrams sent after the warm-up and lost. Datagrams in flight at the end are in neither
+    /// count.
     pub lost: u64,
-    /// The interval in which it was active within this time; empty (both ends equal) if it never
+    /// The interval after the warm-up in which it was active; empty (both ends equal) if it never
     /// was.
     pub active: (Time, Time),
 }

@@ -18,7 +18,7 @@ impl Digest {
         self.0 = x ^ (x >> 32);
     }
 
-    /// Combines those of all links into a number, by mixing all others into the first.
+    /// Combines the digests of all links into one number, by mixing the others into the first.
     pub fn of_all(links: impl IntoIterator<Item = Digest>) -> u64 {
         let mixed = links.into_iter().reduce(|mut all, link| {
             all.mix(Time::ZERO, link.0);

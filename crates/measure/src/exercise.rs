@@ -1,4 +1,4 @@
-//! Whether a run exercised what it is meant to: its flows, and any AQM.
+//! Checks whether a run exercised what it should exercise: its flows, and any AQM.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,8 +37,8 @@ fn active_classes(run: &Run) -> BTreeSet<String> {
     rows.filter(|row| row.metric == "goodput").map(|row| row.name.clone()).collect()
 }
 
-/// Whether the scenario lets these flows run after the warm-up; otherwise the scenario warns
-/// itself.
+/// Whether the scenario lets these flows run after the warm-up; if not, resolving it already
+/// warned.
 fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
     flow.start.1 < plan.duration && flow.stop.is_none_or(|stop| stop > plan.warmup)
 }

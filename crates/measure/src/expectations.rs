@@ -1,5 +1,5 @@
-//! Checks expectations against the table of metrics: whether the metric exists, what it is about,
-//! and whether the bounds have its unit.
+//! Checks expectations against the table of metrics: the metric, the names of its links or classes,
+//! and the units of the bounds.
 
 use sojourn_aqm::{params, registry};
 use sojourn_record::rows::Scope;

@@ -1,9 +1,9 @@
 //! Frames of video in datagrams, put together at the receiver.
 //!
 //! A frame is shown when its last packet has arrived, unless a later one has been shown. Freezes
-//! are those of `freezeCount` (W3C webrtc-stats), which looks at the time between two frames
-//! shown. Deviation: the time from the last frame to the end of the run or of the flow is judged
-//! too, as a call that freezes for good would otherwise not freeze at all.
+//! are those of `freezeCount` (W3C webrtc-stats), which looks at the time between two frames shown.
+//! Deviation: the time from the last frame to the end of the run or of the flow is judged too;
+//! otherwise a call that freezes for good would count no freeze.
 
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ struct Frame {
 /// The frames of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
-    /// Those that may still be shown, oldest first.
+    /// Frames that may still be shown, oldest first.
     under_way: VecDeque<Frame>,
     shown_at: Option<Time>,
     /// The last gaps between frames shown.
@@ -45,9 +45,9 @@ pub struct FrameCounts {
     calls: u32,
     /// Frames shown.
     shown: u64,
-    /// Frames that were not complete when a later one was.
+    /// Frames that were incomplete when a later one was shown.
     skipped: u64,
-    /// Freezes that ended in this time or lasted until its end.
+    /// Freezes that ended after the warm-up or lasted until the end.
     freezes: u64,
     /// How long they lasted.
     frozen: Span,
@@ -62,7 +62,7 @@ impl Frames {
         self.counts = FrameCounts::default();
     }
 
-    /// A packet of a frame was sent; those sent at one time are one frame.
+    /// Records a sent packet of a frame; packets sent at one time are one frame.
     pub fn on_sent(&mut self, now: Time, number: u32) {
         match self.under_way.back_mut() {
             Some(frame) if frame.sent == now => frame.packets += 1,
@@ -72,7 +72,7 @@ impl Frames {
         }
     }
 
-    /// A packet arrived. Returns the delay of the frame that it completes and shows.
+    /// Records an arriving packet. Returns the delay of the frame that it completes and shows.
     pub fn on_arrival(&mut self, now: Time, number: u32) -> Option<Span> {
         let place = self.under_way.partition_point(|frame| frame.first <= number).checked_sub(1)?;
         let frame = &mut self.under_way[place];
@@ -94,7 +94,7 @@ impl Frames {
         Some(delay)
     }
 
-    /// Counts the time between two frames, and the freeze if it is one.
+    /// Counts the time between two frames, and a freeze if that time is one.
     fn judge(&mut self, before: Time, now: Time) {
         let from = before.max(self.counted_from);
         if now <= from {
@@ -122,7 +122,7 @@ impl Frames {
 }
 
 impl FrameCounts {
-    /// Adds those of another flow.
+    /// Adds the counts of another flow.
     pub fn add(&mut self, other: &FrameCounts) {
         self.calls += other.calls;
         self.shown += other.shown;
@@ -153,7 +153,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    /// Frames of two packets, each sent at a time, both packets arriving at another.
+    /// Frames of two packets, which are sent together and arrive together: (sent, arrived).
     fn call(frames: &[(u64, u64)]) -> Frames {
         let mut call = Frames::default();
         for (number, &(sent, _)) in (0..).zip(frames) {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!([freezes(299), freezes(300)], [0, 1]);
     }
 
-    /// The average covers 30 gaps: of 90 ms first, then 30 of 40 ms.
+    /// The average covers 30 gaps: first gaps of 90 ms, then 30 gaps of 40 ms.
     #[test]
     fn old_gaps_leave_the_average() {
         let mut frames: Vec<(u64, u64)> = (0..10).map(|n| (90 * n, 90 * n + 10)).collect();

@@ -187,8 +187,8 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         });
     }
 
-    /// Writes a row for a mark or drop. `made`: when the packet was accepted, the stage, and the
-    /// cause.
+    /// Writes a row for a mark or drop. `made` holds the time at which the packet was accepted, the
+    /// stage and the cause.
     fn write_signal(&mut self, packet: &PacketView, is_mark: bool, made: (Time, Stage, Cause)) {
         let (enqueued, stage, cause) = made;
         if !self.notes.wants_signals {

@@ -8,7 +8,7 @@ use crate::PacketKind;
 #[derive(Clone, Debug, Default)]
 pub struct DatagramLosses {
     flows: Vec<FlowLosses>,
-    /// Every lost packet of the flows that asked for them.
+    /// Every lost packet of the flows whose losses are noted.
     noted: BTreeMap<u32, Vec<(PacketKind, u32)>>,
 }
 
@@ -40,12 +40,12 @@ impl DatagramLosses {
         }
     }
 
-    /// From now on every lost packet of a flow is noted, until [`DatagramLosses::take_noted`].
+    /// Starts noting every lost packet of a flow, for [`DatagramLosses::take_noted`].
     pub fn note(&mut self, flow: u32) {
         self.noted.insert(flow, Vec::new());
     }
 
-    /// The packets of a flow that were lost since the last call, if it has asked for them.
+    /// The packets of a flow that were lost since the last call, if they are noted.
     pub fn take_noted(&mut self, flow: u32) -> impl Iterator<Item = (PacketKind, u32)> {
         self.noted.get_mut(&flow).into_iter().flat_map(|noted| noted.drain(..))
     }

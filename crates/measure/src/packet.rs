@@ -22,8 +22,8 @@ pub enum PacketKind {
     Request,
     /// The acknowledgement of the SYN-ACK.
     HandshakeAck,
-    /// A datagram from receiver to sender: the answer to a datagram, whose `seq` it has, or one of
-    /// a transport library, which counts them.
+    /// A datagram from receiver to sender: the answer to a datagram, with the same `seq`, or one of
+    /// a transport library, whose datagrams `seq` counts.
     Echo,
 }
 

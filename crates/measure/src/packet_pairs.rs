@@ -1,6 +1,6 @@
 //! Round trips by synthetic packet pairs, as SPP measures them (Zander and Armitage, CAIA report
 //! 130730A, 2013): a packet that returns is paired with the latest packet that reached the remote
-//! end before it left there. Each packet is in one pair at most, and the time between the two at
+//! end before it left that end. Each packet is in one pair at most, and the time between the two at
 //! the remote end does not count.
 
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ impl PacketPairs {
     }
 
     /// Records a packet that returns at `now` and left the remote end at `left`. Returns the round
-    /// trip of the pair, if a packet is left for it.
+    /// trip of the pair, if a packet is left to pair it with.
     pub fn returned(&mut self, now: Time, left: Time) -> Option<Span> {
         let before = self.arrived.partition_point(|&(arrived, _)| arrived <= left);
         let (_, one_way) = self.arrived.drain(..before).next_back()?;

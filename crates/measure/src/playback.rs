@@ -1,7 +1,7 @@
 //! Playback of video in chunks, computed from the times at which they arrived.
 //!
-//! A chunk plays once it and all earlier ones have arrived; a stall lasts from the end of the last
-//! chunk that did until the next arrives.
+//! A chunk plays once it and all earlier chunks have arrived. A stall lasts from the end of the
+//! last chunk that could play until the next chunk arrives.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::metrics::{self, Metric};
 pub(crate) struct Playback {
     /// Players.
     players: u32,
-    /// Players that requested their first chunk in this time, and how long they took to start, or
-    /// had taken by the end: sum and maximum.
+    /// Players that requested their first chunk after the warm-up, and the sum and maximum of the
+    /// times that they took to start or, without a start, waited.
     started: (u32, Span, Span),
-    /// Chunks requested in this time that arrived, and the sum of their rates.
+    /// Chunks requested after the warm-up that arrived, and the sum of their rates.
     chunks: (u64, f64),
     /// Changes of rate from one of these chunks to the next.
     switches: u64,
-    /// Stalls that began in this time.
+    /// Stalls that began after the warm-up.
     stalls: u64,
     /// How long playback stalled, and how long it played or stalled.
     stalled: (Span, Span),
@@ -180,8 +180,9 @@ mod tests {
         assert_eq!(rows(&played(2, &sent, (0.0, 10.0))), expected);
     }
 
-    /// The same with a warm-up of 6 s, within the first stall: of it 1 s counts, and it began
-    /// before; no chunk was requested later.
+    /// The same with a warm-up of 6 s, which ends within the first stall: 1 s of that stall counts,
+    /// but not the stall itself, because it began earlier. No chunk was requested after the
+    /// warm-up.
     #[test]
     fn what_happens_before_the_end_of_the_warm_up_does_not_count() {
         let sent = [(1.0, 1.5, 1.0), (1.5, 3.0, 2.0), (3.0, 7.0, 2.0)];

@@ -144,7 +144,7 @@ fn drop_delays(links: Vec<LinkStats>) -> Vec<DropDelaysOf> {
     rows
 }
 
-/// A queue measured on its own.
+/// A queue measured separately.
 pub struct QueueSeen {
     /// Its name.
     pub name: String,
@@ -202,13 +202,13 @@ fn push_histogram(
     histogram: &mut Histogram,
 ) {
     if histogram.count() > 0 {
-        // Taken, as a copy for each of a thousand links would be as large as all else.
+        // Moved, because copies for a thousand links would take as much memory as everything else.
         let histogram = std::mem::take(histogram);
         rows.push(HistogramOf { scope, name: name.into(), metric, histogram });
     }
 }
 
-/// A voice call plays out once this fraction of its packets has arrived; later packets are not
+/// The playout delay of voice calls is this quantile of the packets' delays; later packets are not
 /// counted as lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
 
@@ -349,7 +349,7 @@ fn summarise_class(
     }
 }
 
-/// Mean and maximum include finished transfers, quantiles all.
+/// Mean and maximum include only finished transfers; quantiles include all.
 fn push_completion(row: &mut impl FnMut(&Metric, f64), stats: &ClassStats) {
     let (finished, none) = (&stats.completion, Histogram::default());
     let unfinished = stats.unfinished.as_ref().unwrap_or(&none);

@@ -135,8 +135,8 @@ impl Utilisation {
         LinkUse { utilisation, throughput: bits / to.at.since(from.at).as_secs() }
     }
 
-    /// A transmission takes whole nanoseconds, rounded down, so one nanosecond more is allowed; and
-    /// one bit, as a bit partially carried before counts in full.
+    /// A transmission takes whole nanoseconds, rounded down, so one nanosecond more is allowed. One
+    /// bit more is allowed too, because a bit partially carried before counts in full.
     fn check_rate(&self, bits: u64, peak: Rate, from: &LinkTotals, to: &LinkTotals) {
         let nanos = i128::from(to.at.since(from.at).as_nanos()) + 1;
         assert!(
@@ -178,9 +178,9 @@ fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
     (all - of_packet(bytes), on_line)
 }
 
-/// Tokens of a bucket between two times, in billionths of a bit: those of what was carried, and
-/// those that were available: of what had passed it but was not carried yet, its contents, the
-/// inflow, and its debt at the end.
+/// Tokens of a bucket between two times, in billionths of a bit: the tokens of everything carried,
+/// and the tokens available. Available are those of bytes that had passed the bucket but were not
+/// carried yet, its contents, the inflow, and its debt at the end.
 fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> (i128, i128) {
     let of = |totals: &LinkTotals| {
         let reserve = totals.reserve.expect("the reserve of a bucket is known");

@@ -1,4 +1,4 @@
-//! Tables as Parquet with columns that say of which run they are, and tables read back.
+//! Writes tables as Parquet with columns that identify their run, and reads tables back.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -131,7 +131,7 @@ pub fn read(table: Table, content: Vec<u8>) -> Result<Vec<RecordBatch>, String> 
     file.map(|batch| batch.and_then(|batch| batch.project(&order)).map_err(text)).collect()
 }
 
-/// Where the columns of a schema are in another one.
+/// The positions of one schema's columns in another schema.
 fn places_of(wanted: &Schema, there: &Schema) -> Result<Vec<usize>, String> {
     let place_of = |field: &Arc<Field>| {
         let place = there.index_of(field.name()).map_err(text)?;

@@ -23,7 +23,7 @@ enum Pattern {
     /// At a rate during exponential on periods, nothing during off periods (ns-2
     /// `Traffic/Exponential`).
     OnOff { pacer: Transmitter, on: Span, off: Span, off_at: Time },
-    /// At a rate during bursts; `to_come` holds the start times of later ones, the next one last.
+    /// At a rate during bursts; `to_come` holds the start times of later bursts, the next one last.
     Bursts { pacer: Transmitter, ends: Time, length: Span, to_come: Vec<Time> },
     /// Frames at even intervals; `left` bytes of the current one are unsent.
     Frames { sizes: Sizes, interval: Span, began: Time, left: u64 },

@@ -127,8 +127,9 @@ mod tests {
         assert_eq!(player.next_bytes(), 250_000);
     }
 
-    /// Chunks arrive at once until 4 s of a buffer of 6 s are left: 2 s at time 0, 4 s after the
-    /// second; after the third, playback frees the room for a fourth in 2 s.
+    /// A buffer of 6 s has room for a chunk of 2 s while it holds at most 4 s. The first two chunks
+    /// last until 2 s and 4 s, so the next are requested at once. The third and fourth last until 6
+    /// s and 8 s, so the next are requested at 2 s and 4 s.
     #[test]
     fn a_player_fetches_ahead_until_its_buffer_has_no_room_for_a_chunk() {
         let mut player = player(Some(6), Adaptation::Throughput);

@@ -1,9 +1,9 @@
 //! Metrics, each declared once, as a row of [`table`].
 //!
-//! From this row follow the name and unit in the tables of every engine, the Python module
+//! This row determines the name and unit in the tables of every engine, the Python module
 //! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of
 //! `docs/reference/tables.md` and the names accepted by the schema of a study. Comparisons read
-//! their direction, centre, margin and family from it; all outputs read label and format.
+//! their direction, centre, margin and family from the row; all outputs read its label and format.
 
 mod table;
 
@@ -30,11 +30,11 @@ pub struct Metric {
     pub margin: Margin,
     /// Whether comparisons make claims about it.
     pub family: Family,
-    /// The outputs with a selection of metrics that include it.
+    /// The outputs that select metrics and include this one.
     pub tables: &'static [Output],
     /// Whether table `bins` has it, and how values of several bins are combined.
     pub bins: Option<OverBins>,
-    /// Which statistic of a distribution it is.
+    /// Which statistic of a distribution the metric is.
     pub statistic: Statistic,
     /// Whether it is a time of the order of seconds, shown in s from one second on, otherwise in
     /// ms.
@@ -225,7 +225,7 @@ pub enum OverBins {
 /// Which statistic of a distribution a metric is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Statistic {
-    /// It is not one.
+    /// Not a statistic of a distribution.
     Single,
     /// The mean.
     Mean,
@@ -308,8 +308,8 @@ pub fn all() -> impl Iterator<Item = &'static Metric> {
 }
 
 /// Declares metrics. A row is a single metric, `(name, label)`, or several with one meaning,
-/// `[(name, label), ...]`. Fields in the braces after the kind apply to all of them, those after a
-/// label to one.
+/// `[(name, label), ...]`. Fields in the braces after the kind apply to all metrics of the row,
+/// fields after a label to that metric.
 macro_rules! metrics {
     ($($(#[doc = $text:literal])+ $NAME:ident = $what:tt of $scope:ident, $kind:expr, {
         $($field:ident: $value:expr),* $(,)?

@@ -93,12 +93,12 @@ metrics! {
     /// Frames that a wireless transmitter sent.
     FRAMES = ("frames", "frames") of Queue, MetricKind::Count("frames"), { better: Neither(LOAD) };
 
-    /// The mean rate of these frames.
+    /// The mean rate of a wireless transmitter's frames.
     FRAME_RATE = ("frame_rate", "frame rate") of Queue, MetricKind::Rate, {
         better: Together(Higher, "a rate too high for the channel fails")
     };
 
-    /// The share of these frames that failed.
+    /// The share of a wireless transmitter's frames that failed.
     FRAME_FAILURE_RATE = ("frame_failure_rate", "frame failures") of Queue, MetricKind::Share, {
         better: Together(Lower, "a lower rate fails less and carries less")
     };
@@ -108,7 +108,7 @@ metrics! {
         better: Always(Lower)
     };
 
-    /// The share of these frames at each rate of 802.11g.
+    /// The share of a wireless transmitter's frames at each rate of 802.11g.
     FRAME_SHARES = [
         ("frame_share_6mbit", "frames at 6 Mbit/s"),
         ("frame_share_9mbit", "frames at 9 Mbit/s"),
@@ -135,16 +135,16 @@ metrics! {
         better: Always(Higher)
     };
 
-    /// Jain's index of fairness of these per-flow goodputs, for bulk flows; 1 means equal.
+    /// Jain's index of fairness of the per-flow goodputs, for bulk flows; 1 means equal.
     JAIN = ("jain", "Jain's index") of Class, MetricKind::Score, {
         better: Always(Higher), centre: Median, margin: Margin::of(0.01),
         tables: &[Compare, AgreeWide]
     };
 
     /// Completion times of transfers requested after the warm-up; with `kind = "web"` a transfer is
-    /// a page, and this its load time. Quantiles include all of them; the unfinished ones took
-    /// longer than they were observed (right-censored, Kaplan and Meier 1958). Mean and maximum
-    /// include only the finished ones.
+    /// a page, and this metric is its load time. Quantiles include all transfers; unfinished ones
+    /// took longer than they were observed (right-censored, Kaplan and Meier 1958). Mean and
+    /// maximum include only finished ones.
     COMPLETION = [
         ("completion_mean", "completion mean") { statistic: Mean },
         ("completion_p50", "completion p50") {
@@ -168,8 +168,8 @@ metrics! {
         ("completion_p99_above", "completion p99 above") { statistic: Above(0.99) },
     ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median, is_long: true };
 
-    /// How long connections of transport libraries took from their start until data could be
-    /// written, of those that started after the warm-up.
+    /// Time from the start of a transport library's connection until data can be written, for
+    /// connections that started after the warm-up.
     HANDSHAKE = [
         ("handshake_mean", "handshake mean") { statistic: Mean, centre: super::Centre::Mean },
         ("handshake_p50", "handshake p50") { statistic: Quantile(0.5) },
@@ -186,15 +186,16 @@ metrics! {
         ("owd_max", "one-way delay max") { statistic: Max },
     ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median };
 
-    /// From a video player's first request to the first chunk (`kind = "chunks"`), of the players
-    /// that started after the warm-up; a player without a chunk counts as long as it has waited.
+    /// Time from a video player's first request to its first chunk (`kind = "chunks"`), for players
+    /// that started after the warm-up; a player without a chunk counts with the time that it has
+    /// waited.
     STARTUP = [
         ("startup_mean", "start-up mean") { statistic: Mean, tables: &[Compare] },
         ("startup_max", "start-up max") { statistic: Max },
     ] of Class, MetricKind::Time, { better: Always(Lower), centre: Median, is_long: true };
 
-    /// Stalls of a video player that began after the warm-up, as a mean over players: the time from
-    /// the end of a chunk until the next has arrived, or the run ends.
+    /// Stalls of a video player that began after the warm-up, as a mean over players. A stall lasts
+    /// from the end of a chunk until the next has arrived, or the run ends.
     STALLS = ("stalls", "stalls") of Class, MetricKind::Count("1"), {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
@@ -204,7 +205,7 @@ metrics! {
         better: Always(Lower), centre: Median, is_long: true
     };
 
-    /// The share of the time since the first chunk in which players stalled.
+    /// The share of the time since the first chunk during which players stalled.
     STALLED_SHARE = ("stalled_share", "stalled") of Class, MetricKind::Share, {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
@@ -214,13 +215,13 @@ metrics! {
         better: Always(Higher), tables: &[Compare]
     };
 
-    /// Changes of rate between these chunks, as a mean over players.
+    /// Changes of rate between the chunks of `video_rate`, as a mean over players.
     RATE_SWITCHES = ("rate_switches", "rate switches") of Class, MetricKind::Count("1"), {
         better: Together(Lower, STEADY), centre: Median, tables: &[Compare]
     };
 
-    /// From the sending of a video frame (`kind = "video"`) until its last datagram arrives, of
-    /// frames shown after the warm-up. A frame is not shown after a later one.
+    /// Time from the sending of a video frame (`kind = "video"`) until its last datagram arrives,
+    /// for frames shown after the warm-up. A frame is not shown after a later one.
     FRAME_DELAY = [
         ("frame_delay_mean", "frame delay mean") { statistic: Mean },
         ("frame_delay_p50", "frame delay p50") { statistic: Quantile(0.5) },
@@ -237,14 +238,15 @@ metrics! {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
 
-    /// Freezes of a video call after the warm-up, as a mean over calls that showed a frame: a time
-    /// between two frames, or from the last one to the end, of at least three times the mean of the
-    /// last 30 and 150 ms more than it (`freezeCount` of the W3C's WebRTC statistics).
+    /// Freezes of a video call after the warm-up, as a mean over calls that showed a frame. A
+    /// freeze is a time between two frames, or from the last one to the end, that is at least three
+    /// times the mean of the last 30 and at least 150 ms longer than that mean (`freezeCount` of
+    /// the W3C's WebRTC statistics).
     FREEZES = ("freezes", "freezes") of Class, MetricKind::Count("1"), {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
 
-    /// The share of the time since the first frame in which calls were frozen.
+    /// The share of the time since the first frame during which calls were frozen.
     FROZEN_SHARE = ("frozen_share", "frozen") of Class, MetricKind::Share, {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
@@ -260,8 +262,8 @@ metrics! {
         better: Always(Lower), centre: Median, tables: &[Compare]
     };
 
-    /// The share of the datagrams sent after the warm-up that was lost, with `kind = "echo"` in
-    /// either direction; datagrams in flight at the end of the run are not counted.
+    /// The share of the datagrams sent after the warm-up that were lost; with `kind = "echo"`, in
+    /// either direction. Datagrams in flight at the end of the run are not counted.
     LOSS_RATE = ("loss_rate", "loss") of Class, MetricKind::Share, {
         better: Always(Lower), family: Headline("loss of real-time traffic"),
         tables: &[Compare, Live, AgreeWide]
@@ -274,14 +276,14 @@ metrics! {
     };
 
     /// Rating (ITU-T G.107, the E-model) of a class that consists only of calls with one codec,
-    /// `kind = "voice"` or `cbr` with `voice = true`; a call plays out when 99 % of its packets
-    /// have arrived. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for packets of 10 ms),
-    /// 20 ms to fill a packet; G.729A: Ie 11, Bpl 19 (published with voice activity detection,
-    /// which is not simulated), 25 ms; ITU-T G.113 Appendix I, Table I.4 (09/2024), as quoted by
-    /// other works, because its text was not available to us.
+    /// `kind = "voice"` or `cbr` with `voice = true`. The playout delay is the 99th percentile of
+    /// the packets' delays. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for packets of
+    /// 10 ms), 20 ms to fill a packet. G.729A: Ie 11, Bpl 19 (published with voice activity
+    /// detection, which is not simulated), 25 ms. Source: ITU-T G.113 Appendix I, Table I.4
+    /// (09/2024), as quoted by other works, because its text was not available to us.
     VOICE_R = ("voice_r", "voice rating") of Class, MetricKind::Score, { better: Always(Higher) };
 
-    /// Mean opinion score that follows from this rating, 1 to 4.5.
+    /// Mean opinion score that follows from `voice_r`, 1 to 4.5.
     VOICE_MOS = ("voice_mos", "MOS") of Class, MetricKind::Score, {
         better: Always(Higher), margin: Margin::of(0.1), tables: &[Compare, Live]
     };
@@ -309,9 +311,9 @@ metrics! {
         written: Written::Never("`sojourn agree` computes it from table `flows`")
     };
 
-    /// The share of the packets that arrived after the warm-up that this queue dropped. A packet
-    /// that arrived before and was dropped after does not count, and packets in the queue at the
-    /// end are not dropped.
+    /// Of the packets that arrived after the warm-up, the share that this queue dropped. A packet
+    /// that arrived before the warm-up ended and was dropped later does not count, and packets in
+    /// the queue at the end are not dropped.
     DROP_RATE = ("drop_rate", "drop rate") of Queue, MetricKind::Share, {
         better: Together(Lower, DROP), bins: Some(OverBins::Unknown),
         tables: &[Compare, Live, Router, Agree, AgreeWide, Atlas]
@@ -326,7 +328,7 @@ metrics! {
         better: Together(Lower, DROP), centre: Median, tables: &[Compare]
     };
 
-    /// The share of the packets that arrived after the warm-up that this queue marked, without
+    /// Of the packets that arrived after the warm-up, the share that this queue marked, without
     /// those that arrived marked.
     MARK_RATE = ("mark_rate", "mark rate") of Queue, MetricKind::Share, {
         better: Neither(MARK), centre: Median, bins: Some(OverBins::Unknown),
