@@ -112,9 +112,9 @@ impl Impairment {
         (self.offered - self.at_warmup.0, self.lost - self.at_warmup.1)
     }
 
-    /// In the model of Gilbert (1960) and Elliott (1963) we change the state first and then decide.
-    /// This is our choice; it makes the mean length of a burst that of the bad state. Linux decides
-    /// by the state before the change (sch_netem.c, loss_gilb_ell).
+    /// In the model of Gilbert (1960) and Elliott (1963) we change the state first and then decide
+    /// about the packet. This is our choice; it makes the mean length of a burst that of the bad
+    /// state. Linux decides by the state before the change (sch_netem.c, loss_gilb_ell).
     fn is_lost(&mut self, now: Time) -> bool {
         let Some((loss, rng)) = &mut self.loss else { return false };
         match *loss {

@@ -310,8 +310,8 @@ fn a_queue_that_is_replaced_keeps_its_backlog_and_its_law_is_as_if_it_had_been_t
     let pie = registry::build(&spec, &env).expect("valid parameters");
     link.replace_discipline(ms(50), pie, &mut report);
     assert_eq!(link.next_timer(), ms(60), "PIE's updates are 15 ms apart");
-    // RFC 8033 §4.4: an arrival without congestion renews the allowance of 150 ms, the last one at
-    // 40 ms; one update has followed.
+    // RFC 8033 §4.4: an arrival without congestion renews the allowance of 150 ms. The last one
+    // arrived at 40 ms; one update has followed.
     let burst = link.vars().iter().position(|var| var.name == "burst_allowance");
     let mut values = vec![0.0; link.vars().len()];
     link.observe(&mut values);

@@ -252,7 +252,7 @@ mod tests {
             (Scope::Queue, 0, "mark_rate", 0.5),
         ];
         assert_eq!(second, expected);
-        // Rates of packets need packets.
+        // A bin without arrivals has no drop rate and no mark rate.
         assert!(rows.iter().all(|row| row.t == at(2) || !row.metric.ends_with("_rate")));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An unfinished transfer has taken at least as long as it was observed: it is right-censored.
 //! Leaving it out would make a network that finishes fewer transfers look faster. The estimator of
-//! Kaplan and Meier 1958 counts it among those at risk until then.
+//! Kaplan and Meier 1958 counts it as at risk until its observation ends.
 
 use sojourn_record::{Bin, Histogram};
 

@@ -123,7 +123,7 @@ pub struct LinkStats {
     pub(crate) bin_began: Time,
     /// Drops and marks in the current bin of packets that arrived in earlier bins.
     pub(crate) late: Vec<LateSignal>,
-    /// Airtime before the current bin of frames that ended in it.
+    /// Airtime, before the current bin, of frames that ended in that bin.
     pub(crate) airtime_before_bin: Span,
     pub(crate) window: (Time, Time),
     /// The index of the link.

@@ -1,5 +1,5 @@
-//! How a voice call sounds: the E-model (ITU-T G.107), its delay impairment as reduced by Cole and
-//! Rosenbluth 2001, losses at random.
+//! How a voice call sounds: the E-model (ITU-T G.107), with delay impairment as reduced by Cole and
+//! Rosenbluth 2001, and random losses.
 //!
 //! Only traffic that the scenario declares as voice is rated; constant-rate traffic alone is not.
 
@@ -28,7 +28,7 @@ struct Equipment {
 fn equipment(codec: Codec) -> Equipment {
     match codec {
         Codec::G711 => Equipment { impairment: 0.0, loss_robustness: 25.1, coding_s: 0.020 },
-        // ITU-T G.729 §1: it looks 5 ms ahead.
+        // ITU-T G.729 §1: the codec looks 5 ms ahead.
         Codec::G729 => Equipment { impairment: 11.0, loss_robustness: 19.0, coding_s: 0.025 },
     }
 }

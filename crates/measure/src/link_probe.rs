@@ -98,7 +98,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.lose(&packet.view());
     }
 
-    /// A wireless link has given up a packet whose loss is counted elsewhere.
+    /// Counts a packet that a wireless link has given up, but whose loss is counted elsewhere.
     pub fn gave_up_counted(&mut self) {
         self.stats.total.given_up += 1;
     }
@@ -139,7 +139,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     }
 
     /// Counts a marked packet. If this queue marked it before (such as on arrival), only the first
-    /// mark counts. If it arrived marked, it counts where it was marked.
+    /// mark counts. If it arrived marked, the mark counts at the queue that set it.
     pub fn marked(
         &mut self,
         packet: &mut impl Measured,
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(digests.len(), 2 * 9 + 1);
     }
 
-    /// The law `step` with both of its thresholds does this.
+    /// The law `step` does this if both of its thresholds are set.
     #[test]
     fn a_packet_marked_on_arrival_and_again_at_the_head_counts_once() {
         let mut probe = probe();

@@ -25,7 +25,7 @@ const SEGMENT_BYTES: f64 = 64.0;
 const RING: f64 = 1.5;
 /// Variables of a flow's sender and its control, in addition to the row of the flow.
 const FLOW_VARIABLES: f64 = 10.0;
-/// Variables of an AQM; they have three to six.
+/// Variables of an AQM; AQMs have three to six.
 const AQM_VARIABLES: f64 = 4.0;
 /// Metrics recorded for a link in every bin: throughput, utilisation, drop rate, mark rate.
 const LINK_METRICS: f64 = 4.0;
@@ -164,7 +164,7 @@ fn disciplines(link: &Link) -> Vec<(&QdiscSpec, Limit)> {
     }
 }
 
-/// Memory for the queues of a link's disciplines, of which some have one per flow, without packets.
+/// Memory for the queues of a link's disciplines, without packets; some have one queue per flow.
 fn of_disciplines(link: &Link) -> MemoryNeed {
     let (mut queues, mut bytes) = (0.0, 0.0);
     for (spec, _) in disciplines(link) {

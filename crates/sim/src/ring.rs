@@ -107,8 +107,8 @@ impl<T: Copy> Ring<T> {
         self.end = self.end.wrapping_add(1);
     }
 
-    /// Takes the oldest item, together with a value computed from the item that is then the oldest.
-    /// The taken item stays in its slot until the next call.
+    /// Takes the oldest item, with a value computed from the next item. The taken item stays in its
+    /// slot until the next call.
     #[inline(always)]
     pub(crate) fn pop_front_before<R>(
         &mut self,

@@ -92,7 +92,7 @@ impl DatagramSource {
         DatagramSource { packet_bytes: 0, pattern, rng, next, stop }
     }
 
-    /// When the next one leaves.
+    /// When the next datagram leaves.
     #[inline]
     pub fn next_timer(&self) -> Time {
         if self.next < self.stop { self.next } else { Time::NEVER }

@@ -109,11 +109,11 @@ mod tests {
         let mut player = player(None, Adaptation::Throughput);
         let bytes = player.next_bytes();
         assert_eq!(bytes, 250_000);
-        // 250 kB in 1 s are 2 Mbit/s, of which 0.8 are enough for 1 Mbit/s only.
+        // 250 kB in 1 s are 2 Mbit/s; 0.8 of that is enough for 1 Mbit/s only.
         let chunk = FinishedTransfer { start: Time::ZERO, bytes };
         assert_eq!(player.next_start(&chunk, secs(1)), secs(2));
         assert_eq!(player.next_bytes(), 250_000);
-        // 250 kB in 0.5 s are 4 Mbit/s, of which 0.8 are enough for 2 Mbit/s.
+        // 250 kB in 0.5 s are 4 Mbit/s; 0.8 of that is enough for 2 Mbit/s.
         let half = Time::ZERO + Span::from_millis(500);
         assert_eq!(player.next_start(&chunk, half), secs(2));
         assert_eq!(player.next_bytes(), 500_000);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     /// In a buffer of 40 s the map rises from 1 Mbit/s at 15 s to 4 Mbit/s at 36 s, and is 2 Mbit/s
-    /// at 22 s. Falling below that, the lowest rate above the map's is 2 Mbit/s.
+    /// at 22 s. When the level falls below 22 s, the lowest rate above the map's rate is 2 Mbit/s.
     #[test]
     fn a_buffer_based_player_follows_the_map_with_hysteresis() {
         let mut player = player(Some(40), Adaptation::Buffer);

@@ -1,9 +1,9 @@
 //! Metrics, each declared once, as a row of [`table`].
 //!
-//! This row determines the name and unit in the tables of every engine, the Python module
+//! The row determines a metric's name and unit in the tables of every engine, the Python module
 //! `sojourn.describing.metric_table`, `web/src/metric-table.ts`, the tables of
 //! `docs/reference/tables.md` and the names accepted by the schema of a study. Comparisons read
-//! their direction, centre, margin and family from the row; all outputs read its label and format.
+//! direction, centre, margin and family from the row; all outputs read its label and format.
 
 mod table;
 
@@ -213,7 +213,7 @@ impl Output {
     }
 }
 
-/// How a metric over several bins follows from its values in each.
+/// How a metric over several bins follows from its values in each bin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OverBins {
     /// As their mean.

@@ -20,7 +20,7 @@ pub struct DatagramFlow {
     pub sent_bytes: u64,
     /// Whether the receiver sends datagrams back.
     echoes: bool,
-    /// The first datagram whose fate is counted.
+    /// The number of the first datagram whose fate is counted.
     first_counted: u32,
     /// Counted datagrams that were received; with echoes, those that returned to the sender.
     pub received: u64,
@@ -118,7 +118,7 @@ impl DatagramFlow {
         now.since(packet.sent)
     }
 
-    /// The frames of video shown by `end`.
+    /// Returns the counts of video frames shown by `end`.
     pub fn take_frames(&mut self, end: Time) -> Option<FrameCounts> {
         self.frames.take().map(|frames| frames.finish(end))
     }

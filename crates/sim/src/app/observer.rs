@@ -46,7 +46,8 @@ impl Observer {
         self.answers.push_back((id_of(packet), now));
     }
 
-    /// Records an acknowledgement at the sender. Round trips that complete after the warm-up count.
+    /// Records an acknowledgement at the sender. Round trips that complete after the warm-up are
+    /// counted.
     pub fn on_ack(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
         if packet.kind != PacketKind::Ack {
             return;

@@ -38,7 +38,7 @@ fn find<'a>(stacks: &'a Stacks, index: usize, name: &str) -> Result<&'a Configur
     })
 }
 
-/// Without ECN a flow is another experiment, so none is sent as Not-ECT in silence.
+/// A flow without ECN is a different experiment, so no flow silently falls back to Not-ECT.
 fn check_ecn(
     plan: &Resolved,
     (index, group): (usize, &FlowGroup),

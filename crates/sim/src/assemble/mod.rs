@@ -39,7 +39,7 @@ use crate::tcp::Segments;
 use crate::world::{DatagramEnds, FlowEnds, Sampling, SimulatedFlow, World};
 use crate::{Custom, SimError, drop_elsewhere};
 
-/// Flows assembled between two checks for cancellation: these take a few milliseconds.
+/// Flows assembled between two checks for cancellation; assembling them takes a few milliseconds.
 const FLOWS_PER_LOOK: u32 = 4096;
 
 /// Builds the simulation of a scenario.

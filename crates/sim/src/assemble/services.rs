@@ -114,7 +114,7 @@ impl Topology<'_> {
         uplinks_to.iter().zip(&wires_to).map(feeder).collect()
     }
 
-    /// Wires that lead to links, each with its link, once per route that uses it.
+    /// Wires that lead to links, each with its link, once per route that uses the wire.
     fn wires_to_links(&self) -> impl Iterator<Item = (usize, usize)> {
         let link_at = |hop: usize| self.hops[hop].link as usize;
         let leads_on = |wire: usize| self.wires[wire].1 == End::Link;

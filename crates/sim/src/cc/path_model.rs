@@ -137,8 +137,8 @@ struct OfRound {
 
 /// The maximum of the last rounds by Kathleen Nichols' algorithm (Linux lib/win_minmax.c,
 /// `minmax_running_max`): the best value, and the best since a quarter and since half of the
-/// window, which replace it when it is too old. No other values are kept, so the result may then be
-/// below the true maximum.
+/// window; these replace the best value when it is too old. No other values are kept, so the result
+/// may then be below the true maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaxBw {
     best: [OfRound; 3],

@@ -69,8 +69,8 @@ pub struct AckRule {
     /// Whether out-of-order segments restart quick acknowledgements, so that the next sixteen
     /// segments after every loss are acknowledged one by one (Linux before 4.18, `tcp_data_queue`).
     pub quick_at_gaps: bool,
-    /// How duplicates beyond the third are compressed, if they are (Linux since 4.18,
-    /// `tcp_comp_sack_nr`).
+    /// How duplicates beyond the third are compressed; `None` without compression (Linux since
+    /// 4.18, `tcp_comp_sack_nr`).
     pub compression: Option<Compression>,
     /// Whether the sender sets PSH where a program's write ends or half of the largest receive
     /// window has been filled (Linux `tcp_push`, `forced_push`), and the receiver acknowledges such

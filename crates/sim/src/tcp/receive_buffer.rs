@@ -105,8 +105,8 @@ impl ReceiveBuffer {
         buffer
     }
 
-    /// The connection is open: starts the first round trip. Linux 7.2 learns the payload's share of
-    /// the memory from the first segment; no window is announced before.
+    /// Called when the connection opens: starts the first round trip. Linux 7.2 learns the
+    /// payload's share of the memory from the first segment; no window is announced before.
     pub(super) fn on_established(&mut self, now: Time) {
         self.since = whole_micros(now);
         if self.rule == BufferRule::Payload {
@@ -328,9 +328,9 @@ impl ReceiveBuffer {
         (self.start, self.since) = (next, whole_micros(now));
     }
 
-    /// Provides for out-of-order segments, the last of which ends at `end`: in 7.2 the buffer has
-    /// room for them and for the data of two round trips (`tcp_data_queue_ofo`, `tcp_rcvbuf_grow`;
-    /// fact tcp-46).
+    /// Provides memory for out-of-order segments, the last of which ends at `end`: in 7.2 the
+    /// buffer has room for them and for the data of two round trips (`tcp_data_queue_ofo`,
+    /// `tcp_rcvbuf_grow`; fact tcp-46).
     #[inline]
     pub(super) fn provide_for_gap(&mut self, next: u32, end: u32) {
         if self.rule == BufferRule::Payload {

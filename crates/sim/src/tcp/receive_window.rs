@@ -130,7 +130,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// Provides for out-of-order segments; `end` is one past the last of them.
+    /// Provides memory for out-of-order segments; `end` is one past the last of them.
     #[inline]
     pub fn provide_for_gap(&mut self, next: u32, end: u32) {
         if let Kind::Buffer(buffer) = &mut self.kind {
@@ -159,7 +159,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// The connection is open: starts the first round trip (Linux `tcp_init_buffer_space`).
+    /// Called when the connection opens: starts the first round trip (Linux
+    /// `tcp_init_buffer_space`).
     pub fn on_established(&mut self, now: Time) {
         match &mut self.kind {
             Kind::Segments(window) => window.since = now,
@@ -176,9 +177,10 @@ impl ReceiveWindow {
         }
     }
 
-    /// The program reads everything below `next`. Linux `tcp_recvmsg_locked` checks the round trip
-    /// after each buffer that it has copied, and all are read at the same time. Segments stored
-    /// behind a hole may be in the buffer of the segment that fills it (fact tcp-42).
+    /// Lets the program read everything below `next`. Linux `tcp_recvmsg_locked` checks the round
+    /// trip after each buffer that it has copied; here all buffers are read at the same time.
+    /// Segments stored behind a hole may be in the buffer of the segment that fills it (fact
+    /// tcp-42).
     #[inline]
     pub fn on_read(&mut self, now: Time, next: u32, rtt: Option<Span>) {
         let unread = mem::take(&mut self.unread);

@@ -18,10 +18,10 @@ impl RecentStamp {
         self.0
     }
 
-    /// Whether a segment sent then is older than PAWS allows.
+    /// Whether a segment sent at that time is older than PAWS allows.
     #[inline]
     pub(super) fn overtakes(self, sent: Time) -> bool {
-        // Nearly every segment was sent later, which comparing times shows without a division.
+        // Nearly every segment was sent later; comparing times shows that without a division.
         self.0 > sent && stamp_ticks(self.0) > stamp_ticks(sent) + WINDOW_TICKS
     }
 

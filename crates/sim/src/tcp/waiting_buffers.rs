@@ -111,7 +111,7 @@ mod tests {
     fn what_is_read_first_ends_with_the_buffer_that_fits() {
         let waiting: Vec<u32> = [1..10, 11..20, 10..11].into_iter().flatten().collect();
         let (_, mut buffers) = joined(&waiting);
-        // 1 to 10 are a buffer of ten; the one of nine does not fit.
+        // Segments 1 to 10 are a buffer of ten; the buffer of nine does not fit.
         assert_eq!(buffers.release(0, 20, PAYLOAD), Released { buffers: 2, first: 11 });
     }
 }

@@ -17,8 +17,8 @@ use crate::packet::Packet;
 /// The increment of a station's deficit in each round (Linux 6.1 include/net/cfg80211.h,
 /// IEEE80211_DEFAULT_AIRTIME_WEIGHT, microseconds).
 const QUANTUM: Span = Span::from_micros(256);
-/// How long after being last listed with a packet a station is still charged for airtime (Linux 6.1
-/// net/mac80211/ieee80211_i.h, AIRTIME_ACTIVE_DURATION).
+/// How long a station is still charged for airtime after it was last listed with a packet (Linux
+/// 6.1 net/mac80211/ieee80211_i.h, AIRTIME_ACTIVE_DURATION).
 const ACTIVE: Span = Span::from_millis(100);
 
 /// The queue of the packets to one station.

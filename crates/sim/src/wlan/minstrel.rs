@@ -200,8 +200,8 @@ impl Minstrel {
 }
 
 impl Known {
-    /// Statistics with nothing but durations, in microseconds, and the number of attempts that fit
-    /// into a segment, which follows from them (`minstrel_rate_init`).
+    /// Statistics with only the durations, in microseconds, and the resulting number of attempts
+    /// that fit into a segment (`minstrel_rate_init`).
     fn new(frame_us: u64, ack_us: u64, slowest_ack_us: u64) -> Known {
         let (mut retries, mut window) = (1, u64::from(WINDOW_MIN));
         let mut spent = frame_us + slowest_ack_us;

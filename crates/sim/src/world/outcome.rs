@@ -69,7 +69,7 @@ impl World {
 
     /// Ends the warm-up: summaries count from now on.
     pub(super) fn end_warmup(&mut self) {
-        // Events at the instant at which the warm-up ends count.
+        // Events at the end of the warm-up are counted.
         let before = Time::from_nanos(self.warmup.as_nanos().saturating_sub(1));
         self.path.settle(before, &mut self.probe);
         self.probe.end_warmup(self.path.totals(self.warmup, &self.probe));

@@ -22,7 +22,7 @@ impl InFlight {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Keeps the content of the next packet; returns the packet's number.
+    /// Stores the content of the next packet; returns the packet's number.
     pub(super) fn push(&mut self, content: Vec<u8>) -> u32 {
         self.slots.push_back(Some(content));
         self.first + self.slots.len() as u32 - 1

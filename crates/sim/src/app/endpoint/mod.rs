@@ -170,7 +170,7 @@ impl EndpointFlow {
         }
     }
 
-    /// The application stops: both ends close, and later arrivals are discarded.
+    /// Stops the application: both ends close, and later arrivals are discarded.
     fn stop(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         self.stop = Time::NEVER;
@@ -285,7 +285,7 @@ impl EndpointFlow {
         }
     }
 
-    /// The server writes as much as its library takes.
+    /// Lets the server write as much as its library accepts.
     fn pour(&mut self, now: Time) {
         let mut all = 0;
         while let Some(left) = self.to_write.filter(|left| *left > 0) {

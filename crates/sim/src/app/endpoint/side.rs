@@ -153,7 +153,7 @@ impl Side {
         }
     }
 
-    /// The timer may be due: lets the library act.
+    /// Lets the library act, as its timer may be due.
     pub(super) fn expire(&mut self, out: &mut Outbox<'_>) {
         self.release(out);
         let now = out.now;

@@ -208,7 +208,8 @@ impl Bbr {
             (self.path.min_rtt, self.min_rtt_stamp) = (Some(rtt), now);
         }
         if expired && !self.idle_restart && self.mode != BbrMode::ProbeRtt {
-            // In this order (Linux `bbr_update_min_rtt`): a larger window saved earlier is kept.
+            // The order is that of Linux `bbr_update_min_rtt`, so a larger window saved earlier is
+            // kept.
             self.mode = BbrMode::ProbeRtt;
             self.prior_cwnd.save(window, self.recovery, self.mode);
             self.probe_rtt_done_stamp = None;

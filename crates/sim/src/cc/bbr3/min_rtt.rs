@@ -32,7 +32,7 @@ impl Bbr3 {
                 (self.probe_rtt_min_delay, self.probe_rtt_min_stamp);
         }
         if due && !self.idle_restart && self.mode != BbrMode::ProbeRtt {
-            // In this order (`bbr_update_min_rtt`): a larger window saved earlier is kept.
+            // The order is that of `bbr_update_min_rtt`, so a larger window saved earlier is kept.
             self.mode = BbrMode::ProbeRtt;
             self.prior_cwnd.save(window, self.recovery, self.mode);
             self.probe_rtt_done_stamp = None;

@@ -86,7 +86,7 @@ fn six_lossy_acknowledgements_and_two_percent_of_loss_end_startup() {
 
 #[test]
 fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
-    // One BDP is 50 packets. A Reno flow would probe every 50 rounds; the clock is faster.
+    // One BDP is 50 packets. A Reno flow would probe every 50 rounds; the time limit comes first.
     let mut rounds = Rounds::cruising();
     let waited = rounds.until_phase(Phase::Refill, 40);
     assert!((16..=31).contains(&waited), "{waited} rounds of 101 ms");
@@ -102,7 +102,7 @@ fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
     assert!(small.until_phase(Phase::Refill, 4) <= 8);
 }
 
-/// draft-ietf-ccwg-bbr §5.3.3.6, `HasElapsedInPhase`: later than the wait, not at its very end.
+/// draft-ietf-ccwg-bbr §5.3.3.6, `HasElapsedInPhase`: after the wait, not exactly at its end.
 #[test]
 fn a_probe_starts_when_its_wait_is_over() {
     for (late, phase) in [(Span::ZERO, Phase::Cruise), (Span::from_nanos(1), Phase::Refill)] {
@@ -209,7 +209,7 @@ fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
     assert!(rounds.window.cwnd >= rounds.bbr.prior_cwnd.0);
 }
 
-/// A loss while cruising that lowers the short-term bounds, in recovery.
+/// A flow in recovery from a loss while cruising, which has lowered the short-term bounds.
 fn cut_while_cruising() -> Rounds {
     let mut rounds = Rounds::cruising();
     let mut lossy = rounds.next(200.0, 40);

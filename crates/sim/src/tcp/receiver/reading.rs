@@ -28,7 +28,7 @@ impl Receiver {
         }
     }
 
-    /// The program reads. Returns whether that causes an acknowledgement (Linux
+    /// Lets the program read. Returns whether that causes an acknowledgement (Linux
     /// `tcp_cleanup_rbuf`); otherwise the timer is set.
     #[inline]
     pub(super) fn is_answered_read(&mut self, now: Time) -> bool {
@@ -43,7 +43,7 @@ impl Receiver {
         }
     }
 
-    /// The program reads the in-order data.
+    /// Lets the program read the in-order data.
     #[inline]
     pub(super) fn read(&mut self, now: Time) {
         if self.window.is_unread() {

@@ -19,8 +19,8 @@ impl Scoreboard {
         self.sacked = 0;
     }
 
-    /// Limits the number of duplicates. They count segments above a hole, so there cannot be more
-    /// than outstanding segments that are not lost (Linux `tcp_limit_reno_sacked`).
+    /// Limits the number of duplicates. Duplicates count segments above a hole, so there are at
+    /// most as many as outstanding segments that are not lost (Linux `tcp_limit_reno_sacked`).
     pub(super) fn limit_duplicates(&mut self) {
         if !self.sack {
             self.sacked = self.sacked.min(self.outstanding().saturating_sub(self.lost.max(1)));

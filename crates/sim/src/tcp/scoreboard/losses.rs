@@ -14,7 +14,7 @@ pub(crate) struct Marked {
     pub(crate) segments: u32,
     /// How many of these are retransmissions.
     pub(crate) again: u32,
-    /// Whether other segments are decided when the reordering timer expires.
+    /// Whether the reordering timer will decide about other segments.
     pub(crate) waits: bool,
 }
 

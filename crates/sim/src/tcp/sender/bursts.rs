@@ -14,8 +14,8 @@ use crate::tcp::profile::Profile;
 
 /// A burst takes 2^-10 s at the pacing rate (Linux `sk_pacing_shift`).
 const BURSTS_PER_S: f64 = 1024.0;
-/// Over short paths the burst is larger: a part of the largest burst is added, which is halved for
-/// every 2^9 us of the minimum round-trip time (Linux `tcp_tso_rtt_log`).
+/// Over short paths the burst is larger by a part of the largest burst. That part halves for every
+/// 2^9 us of the minimum round-trip time (Linux `tcp_tso_rtt_log`).
 const HALVED_EVERY_US_LOG2: u32 = 9;
 /// The largest burst, in bytes (Linux `sk_gso_max_size`).
 const LARGEST: u64 = 65_343;

@@ -44,8 +44,8 @@ impl Sender {
         }
     }
 
-    /// Whether the window may grow: for acknowledged segments; with much reordering also for SACKed
-    /// ones (Linux `tcp_may_raise_cwnd`).
+    /// Whether the window may grow: for acknowledged segments and, with much reordering, also for
+    /// SACKed ones (Linux `tcp_may_raise_cwnd`).
     #[inline]
     fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
         let by_sack = self.profile.detection == Detection::Rack

@@ -186,8 +186,8 @@ impl Sender {
         };
     }
 
-    /// After a dubious acknowledgement that started no episode: Disorder or Open (Linux
-    /// `tcp_try_keep_open`).
+    /// Sets the state after a dubious acknowledgement that started no episode: Disorder or Open
+    /// (Linux `tcp_try_keep_open`).
     pub(super) fn try_keep_open(&mut self) {
         if self.episode.state > State::Cwr {
             return;

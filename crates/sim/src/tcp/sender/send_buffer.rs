@@ -15,7 +15,7 @@ pub(super) struct SendBuffer {
     most: u32,
     /// Memory provided per segment of the congestion window (`tcp_sndbuf_expand`).
     per_segment: u32,
-    /// The congestion window provided for.
+    /// The congestion window for which memory is provided.
     window: u32,
     /// Memory of a buffer of segments in addition to its payload.
     overhead: u32,

@@ -88,8 +88,8 @@ impl Sender {
         }
     }
 
-    /// Whether the timeout reduces the threshold: not a second time for the same segment (RFC 5681
-    /// §3.1). In Linux, the reduction of a recovery that the timeout ends counts as the first.
+    /// Whether the timeout reduces the threshold; timeouts of one segment reduce it only once (RFC
+    /// 5681 §3.1). In Linux, the reduction of a recovery that the timeout ends counts as the first.
     fn is_new_loss(&self) -> bool {
         let again = self.profile.reduces_again && self.episode.state != State::Loss;
         let progressed = self.episode.state == State::Loss && self.timeouts.count == 0;
@@ -122,7 +122,8 @@ impl Sender {
         } else if delivery.original && (sent_new || !old) {
             // Step 3b: data sent before the timeout has arrived, so nothing was lost.
             self.board.forget_losses();
-            // A control that sets the window in every state has no threshold to come down to.
+            // A control that sets the window in every state has no threshold to which the window
+            // could fall.
             let reduces = old && self.needs.window_control != WindowControl::Full;
             if reduces { self.reduce_after_spurious_timeout() } else { self.undo_reduction() }
         } else if sent_new {

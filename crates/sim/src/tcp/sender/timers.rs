@@ -105,7 +105,8 @@ impl Sender {
         }
         let due = match self.timers.pending() {
             Timer::Off | Timer::Retransmission => now + timeout,
-            // Linux `tcp_rearm_rto`: the time spent waiting for one of these counts.
+            // Linux `tcp_rearm_rto`: after one of these timers, the timeout counts from when the
+            // head was sent.
             Timer::TailLossProbe | Timer::Reordering => {
                 (self.board.head_sent() + timeout).max(now + JIFFY)
             }

@@ -168,7 +168,7 @@ impl Writes {
         self.next_mark = self.next_mark.min(last);
     }
 
-    /// The program begins to write; meanwhile `window` segments leave, in bursts.
+    /// Lets the program begin to write, while `window` segments leave in bursts.
     pub(super) fn begin(&mut self, window: u32, burst: u32) {
         let mut chunk = CHUNK;
         if self.most > 1 {
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(writes.marks.iter().take(3).collect::<Vec<_>>(), [&31, &53, &119]);
         writes.on_window(200_000);
         writes.wake(&sent(150));
-        // The last one began at 186, and grows too.
+        // The last buffer began at 186, and grows too.
         assert_eq!(writes.ends.iter().rev().take(3).collect::<Vec<_>>(), [&318, &274, &230]);
     }
 
@@ -411,7 +411,7 @@ mod tests {
         writes.grow_buffer(30, 30);
         assert_eq!([30, 54].map(|next| writes.clone().buffer_end(next)), [54, 76].map(Some));
         assert_eq!([33, 53].map(|seq| writes.has_push(seq)), [false, true]);
-        // The last one, of 22 segments, loses its first and has room for one more.
+        // The last buffer, of 22 segments, loses its first segment and has room for one more.
         let last = *writes.ends.back().unwrap();
         assert_eq!(writes.last_buffer, u64::from(last) * 1448);
         writes.grow_buffer(last - 1, 2);

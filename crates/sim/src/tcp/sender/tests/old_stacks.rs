@@ -112,7 +112,7 @@ fn after_reordering_distance_no_longer_means_loss() {
         script.ack(0, &[(8, 8)]);
         assert_eq!(script.sender.board.lost(), 5);
         if late {
-            // Sent only once, and five segments late: FACK is disabled.
+            // A segment sent only once arrives five segments late: FACK is disabled.
             script.ack(0, &[(4, 4), (8, 8)]);
             assert_eq!(script.sender.reordering.metric(), 5);
         }
@@ -218,7 +218,7 @@ fn linux_2_6_prevents_bursts_after_dubious_acknowledgements() {
 fn a_spurious_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     for (marked_undo, ssthresh) in [(false, 2), (true, 5)] {
-        // F-RTO of these kernels undoes nothing; that of later ones is used instead.
+        // F-RTO of these kernels undoes nothing; F-RTO of later kernels is used instead.
         let profile = Profile { marked_undo, frto_starts_over: false, ..kids };
         let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
         script.expire();
