@@ -13,7 +13,7 @@ pub const FORMAT: u32 = 1;
 pub struct Manifest {
     /// The resolved scenario: every default filled in, every number with its unit.
     pub scenario: Value,
-    /// What the queue of each link makes of its parameters.
+    /// The values that each link's queue derives from its parameters.
     pub effective: Value,
     /// The transports of the TCP flows, with every default filled in.
     pub transports: Value,
