@@ -312,7 +312,7 @@ mod tests {
         }
     }
 
-    /// The source sends 1 Gbit/s, ten times the rate of the link, so nine tenths are kept: 112,500
+    /// The source sends 1 Gbit/s over a link of 100 Mbit/s, so nine tenths are kept: 112,500
     /// packets of 1,000 bytes per second, and fewer if the source pauses.
     #[test]
     fn packets_that_a_source_sends_faster_than_its_access_link_count() {
