@@ -25,9 +25,8 @@ const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND_NS: u64 = 1000;
 
 /// The window after a round trip in which `copied` arrived, more than ever before (`space`): twice
-/// `copied` plus a cushion, to leave room for losses, and more because the sender's window keeps
-/// growing for another round trip (Linux `tcp_rcv_space_adjust`). All amounts are in a unit in
-/// which a segment counts as `segment`.
+/// `copied` plus a cushion, to leave room for losses, and more as the sender's window grows for
+/// another round trip (Linux `tcp_rcv_space_adjust`). In units of which a segment has `segment`.
 pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
     let window = 2 * u64::from(copied) + CUSHION * segment;
     let growth = window * u64::from(copied - space) / u64::from(space);
