@@ -49,7 +49,7 @@ pub(crate) struct Conversation {
     reported: BTreeMap<Report, [u32; 2]>,
 }
 
-/// What tells acknowledgements of a connection from each other.
+/// The fields that distinguish acknowledgements of a connection.
 type Report = (u32, u32, u32, [(u32, u32); SACK_BLOCKS]);
 
 fn report(packet: &Packet) -> Option<Report> {

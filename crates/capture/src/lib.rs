@@ -139,7 +139,7 @@ struct Captured {
 
 /// `if_tsresol`: nanoseconds.
 const NANOSECONDS: u8 = 9;
-/// No packet has more headers.
+/// Longer than the headers of any packet.
 const SNAP_LENGTH: u32 = 128;
 
 fn write_pcapng(

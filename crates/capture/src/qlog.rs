@@ -2,10 +2,10 @@
 //! each connection.
 //!
 //! Sources: draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01 (version
-//! 0.3). These know QUIC, not TCP: every transmission of a segment gets a packet number of its own,
-//! and an acknowledgement lists those that it newly covers. A retransmission declares the earlier
-//! transmissions lost, unless it is a tail loss probe (RFC 8985 §7), which declares nothing: the
-//! first retransmission of the highest segment, before anything sent later was acknowledged.
+//! 0.3). These know QUIC, not TCP: every transmission of a segment gets its own packet number, and
+//! an acknowledgement lists those that it newly covers. A retransmission declares the earlier
+//! transmissions lost, unless it is a tail loss probe (RFC 8985 §7): the first retransmission of
+//! the highest segment, before anything sent later was acknowledged.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -48,7 +48,7 @@ pub(crate) fn write(
     Ok(files)
 }
 
-/// The name of a flow, and its number if that is not a name of files.
+/// The name of a flow; its number if the name is not legal for a file.
 fn file_name(flow: u32, name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match !name.is_empty() && name.chars().all(is_plain) {
@@ -98,7 +98,7 @@ struct Trace {
     outstanding: BTreeMap<u32, Segment>,
     /// The highest segment sent.
     highest: Option<u32>,
-    /// The last transmission of those acknowledged.
+    /// The latest transmission that was acknowledged.
     newest_acked: Option<u64>,
     sends_probes: bool,
     sent: u64,

@@ -76,11 +76,11 @@ fn c_text(text: &str) -> CString {
 }
 
 thread_local! {
-    /// What the last panic of this thread said, and where.
+    /// Message and place of this thread's last panic.
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps the words of panics for the host, which prints them.
+/// Keeps panic messages for the host, which prints them.
 fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -94,7 +94,7 @@ fn note_panics() {
     });
 }
 
-/// Keeps panics inside the library.
+/// Runs `work` and catches its panic.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| PANIC.take())
 }
@@ -185,7 +185,7 @@ unsafe extern "C" fn free(end: *mut c_void) {
     let _ = guarded(|| drop(end));
 }
 
-/// Calls the library, and tells the host of a panic.
+/// Calls the library, and reports a panic to the host.
 ///
 /// # Safety
 /// `open` made the end, and the host calls one function at a time.

@@ -1,4 +1,4 @@
-//! The table of a library that is loaded, checked; settings and texts in C's form.
+//! Checks the table of a loaded library; converts settings and texts to C's form.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
@@ -87,7 +87,7 @@ pub(crate) fn functions(table: &RawTable) -> Result<Functions, String> {
     })
 }
 
-/// TextSettings as texts of C.
+/// Settings as C strings.
 pub(crate) struct TextSettings {
     texts: Vec<(CString, CString)>,
 }

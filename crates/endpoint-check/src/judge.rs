@@ -5,29 +5,29 @@ use sojourn_aqm::{Ecn, Time};
 
 use crate::watch::ServerLog;
 
-/// A datagram is full from this share of what the path carries. QUIC sends at least 1,200 bytes
-/// (RFC 9000 §14), 82 % of an Ethernet's 1,472.
+/// A datagram is full from this share of the path's largest payload. QUIC sends at least 1,200
+/// bytes (RFC 9000 §14), 82 % of an Ethernet's 1,472.
 const FULL: f64 = 0.75;
 /// The share of bytes that full datagrams carry, at least.
 const LEAST_FULL: f64 = 0.9;
-/// Congestion windows of data that may be taken before it can be sent.
+/// Congestion windows of data that a library may take before it can send them.
 const MOST_WINDOWS: u64 = 4;
-/// Data that may be taken ahead in any case: what a host offers at once.
+/// Bytes that a library may take ahead in any case: as many as a host offers at once.
 const FREE_AHEAD: u64 = 1 << 20;
 /// The largest burst of a sender that paces, where it reports none (RFC 9002 §7.7, §7.2).
 const BURST_BYTES: u64 = 14_720;
 /// How much faster than its rate a sender may be: a timer is rounded.
 const TOLERANCE: f64 = 1.1;
 /// The share of bytes that may leave too early: probes are not paced, and a rate may fall. The BBR
-/// of ngtcp2 0.12 has 1.6 % here, and 9.8 % where its adapter ignores the quantum.
+/// of ngtcp2 0.12 has 1.6 %, and 9.8 % with an adapter that ignores the quantum.
 const MOST_EARLY: f64 = 0.05;
 
 fn finding(promise: &'static str, held: Option<bool>, detail: String) -> Finding {
     Finding { promise, held, detail }
 }
 
-/// An application that writes small pieces, or a library that does not join them, is seen in the
-/// sizes of the datagrams. The path carries `most` bytes in one.
+/// Datagram sizes reveal an application that writes small pieces, or a library that does not join
+/// them. The path carries `most` bytes in a datagram.
 pub(crate) fn full_datagrams(log: &ServerLog, most: u32) -> Finding {
     let promise = "data leaves in full datagrams";
     let least = FULL * f64::from(most);
@@ -42,7 +42,7 @@ pub(crate) fn full_datagrams(log: &ServerLog, most: u32) -> Finding {
     finding(promise, Some(share >= LEAST_FULL), detail)
 }
 
-/// Data that lies in a library is delayed where no AQM sees it.
+/// Data in a library's buffers is delayed where no AQM sees it.
 pub(crate) fn little_ahead(log: &ServerLog) -> Finding {
     let promise = "it takes little data ahead";
     let (ahead, cwnd) = log.most_ahead;
@@ -53,7 +53,7 @@ pub(crate) fn little_ahead(log: &ServerLog) -> Finding {
     finding(promise, Some(ahead <= most), detail)
 }
 
-/// The departures, against a token bucket that fills at the reported rate and holds the quantum.
+/// Checks departures against a token bucket that fills at the reported rate and holds the quantum.
 pub(crate) fn pacing(log: &ServerLog) -> Finding {
     let promise = "departures follow its pacing rate";
     let mut bucket: Option<(Time, f64, f64)> = None;

@@ -17,7 +17,7 @@ use sojourn_sim::{Custom, SimError, run_with};
 
 use self::watch::{ServerLog, Watched};
 
-/// An idle bottleneck of 20 Mbit/s with a round trip of 60 ms; in front of it nothing but the flow.
+/// A bottleneck of 20 Mbit/s with a round trip of 60 ms, used only by the flow.
 fn scenario(seconds: u32, of_link: &str, of_flow: &str) -> String {
     format!(
         "name = 'check'\nduration = '{seconds}s'\n\
@@ -52,8 +52,8 @@ fn watch(stack: &ConfiguredStack, text: &str) -> Watch {
     Watch { run, log }
 }
 
-/// Every rule that a library and its adapter keep; the first, without which the others are not
-/// tested, is that it carries data.
+/// Tests every rule for a library and its adapter. If the first one fails, that it carries data,
+/// the others are not tested.
 pub fn examine(stack: &ConfiguredStack) -> Vec<Finding> {
     let bulk = watch(stack, &scenario(8, TAILDROP, BULK));
     let carries = carries(&bulk);
@@ -122,7 +122,7 @@ fn complete(stack: &ConfiguredStack) -> Finding {
     Finding { promise, held: Some(held), detail }
 }
 
-/// Where the hosts pass on the ECN field.
+/// A run whose hosts pass on the ECN field.
 fn with_ecn(stack: &ConfiguredStack) -> ServerLog {
     watch(stack, &scenario(8, "queue = 'codel:ecn=true'", &format!("ecn = true\n{BULK}"))).log
 }

@@ -26,8 +26,8 @@ pub(crate) struct SentDatagram {
 #[derive(Debug, Default)]
 pub(crate) struct ServerLog {
     pub(crate) departures: Vec<SentDatagram>,
-    /// Data taken from the application minus the bytes sent, at its largest, with the congestion
-    /// window at that time.
+    /// The largest difference between the data taken from the application and the bytes sent, with
+    /// the congestion window at that time.
     pub(crate) most_ahead: (u64, Option<u64>),
     written: u64,
     sent: u64,

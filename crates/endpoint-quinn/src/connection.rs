@@ -20,7 +20,7 @@ use crate::tls;
 
 /// Bytes of a connection ID; quinn's own default.
 const CID_BYTES: usize = 8;
-/// What is written; one piece of memory for all.
+/// The content of all writes, in shared memory.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Data that may be buffered beyond the congestion window, at least.
 const LEAST_AHEAD: u64 = 256 << 10;
@@ -147,7 +147,7 @@ fn stream(number: StreamNumber) -> StreamId {
     StreamId::new(Side::Client, Dir::Bi, number)
 }
 
-/// What may be buffered: what is in flight, and as much again.
+/// Sets how much may be buffered: the congestion window, and as much again.
 fn set_send_window(connection: &mut quinn_proto::Connection) {
     let window = connection.congestion_state().window();
     connection.set_send_window(window + window.max(LEAST_AHEAD));

@@ -10,9 +10,9 @@
 //! draws from the system (quinn-proto 0.11.19, src/congestion/bbr/mod.rs), so it says that its
 //! runs may differ.
 //!
-//! **What is written ahead.** The send window is kept at twice the congestion window, at least
-//! 256 kB ahead, instead of quinn's fixed 10 MB: all data is buffered at once otherwise, whatever
-//! the path takes. It does not limit what is in flight.
+//! **Data written ahead.** The send window is kept at twice the congestion window, at least 256 kB
+//! ahead, instead of quinn's fixed 10 MB, which would buffer all data at once, whatever the path
+//! takes. The send window does not limit bytes in flight.
 //!
 //! **All else is quinn's default**, such as the stream receive window of 1.25 MB, which limits one
 //! stream to 100 Mbit/s at a round trip of 100 ms; `receive_window` changes it.
@@ -31,7 +31,7 @@ pub use self::settings::{Control, QuinnSettings};
 
 /// The version of quinn-proto, which is pinned.
 pub const VERSION: &str = "0.11.19";
-/// The version of what is in this crate: a change that moves a packet moves it.
+/// The version of this adapter; every change that moves a packet raises it.
 const ADAPTER: u32 = 1;
 
 /// The library with its settings.

@@ -1,4 +1,4 @@
-//! What can be set.
+//! The settings of the library.
 
 use std::fmt;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl QuinnSettings {
         Ok(parsed)
     }
 
-    /// Where the path carries packets of `mtu` bytes.
+    /// quinn's configuration for a path that carries packets of `mtu` bytes.
     pub(crate) fn transport(&self, mtu: u32) -> TransportConfig {
         let mut transport = TransportConfig::default();
         match self.control {

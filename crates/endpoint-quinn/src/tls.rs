@@ -1,4 +1,4 @@
-//! TLS with messages of fixed length and a clock that stands.
+//! TLS with messages of fixed length and a stopped clock.
 
 use std::sync::Arc;
 use std::time::Duration;

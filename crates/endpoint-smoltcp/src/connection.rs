@@ -118,7 +118,7 @@ impl Endpoint for TcpConnection {
 
     fn output(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
         self.now = instant(now);
-        // Answers to what has arrived come first. A socket sends at most one packet in each poll.
+        // Answers to arrivals leave first. A socket sends at most one packet in each poll.
         if !self.leaving.take(buffer) {
             let mut wire = Wire { arriving: None, leaving: &mut self.leaving, mtu: self.mtu };
             self.interface.poll_egress(self.now, &mut wire, &mut self.sockets);
@@ -131,7 +131,7 @@ impl Endpoint for TcpConnection {
 
     fn deadline(&mut self) -> Time {
         let Some(due) = self.interface.poll_at(self.now, &self.sockets) else { return Time::NEVER };
-        // All that could be sent now has been: a microsecond may not have room for two tries.
+        // All that can be sent now has been sent, so the next try is at least a microsecond later.
         let micros = due.total_micros().max(self.now.total_micros() + 1);
         Time::from_nanos(micros as u64 * 1000)
     }
@@ -213,7 +213,7 @@ impl Endpoint for TcpConnection {
         self.socket().abort();
     }
 
-    /// smoltcp keeps its window, round-trip time and losses to itself.
+    /// smoltcp does not report its window, round-trip time and losses.
     fn stats(&self) -> Stats {
         Stats::default()
     }

@@ -11,11 +11,11 @@
 //! fires early.
 //!
 //! **What it lacks** (smoltcp 0.14.0): ECN, pacing, and recovery from several losses of one window
-//! without a timeout, as it neither uses SACK blocks nor reacts to partial acknowledgements
-//! (RFC 6582). It tells nobody its congestion window.
+//! without a timeout, as it neither uses SACK blocks nor reacts to partial acknowledgements (RFC
+//! 6582). It does not report its congestion window.
 //!
-//! **Not its defaults**: buffers of 1 MB, as smoltcp has none, and room for 32 gaps in what has
-//! arrived rather than 4, beyond which a receiver discards segments.
+//! **Not its defaults**: buffers of 1 MB, for which smoltcp has no default, and room for 32 gaps in
+//! the received data instead of 4; a receiver discards segments that would open more.
 
 mod connection;
 mod settings;
@@ -28,7 +28,7 @@ pub use self::settings::{SmoltcpSettings, TcpControl};
 
 /// The version of smoltcp, which is pinned.
 pub const VERSION: &str = "0.14.0";
-/// The version of what is in this crate: a change that moves a packet moves it.
+/// The version of this adapter; every change that moves a packet raises it.
 const ADAPTER: u32 = 1;
 /// The packets that smoltcp can send: every host takes one of 576 bytes (RFC 791 §3.1), and a
 /// segment's size is a number of 16 bits.

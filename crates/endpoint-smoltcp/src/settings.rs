@@ -1,4 +1,4 @@
-//! What can be set.
+//! The settings of the library.
 
 use std::fmt;
 
@@ -44,8 +44,8 @@ impl TcpControl {
 pub struct SmoltcpSettings {
     /// The congestion control.
     pub control: TcpControl,
-    /// Bytes of the server's send buffer and of the client's receive buffer. What is in flight lies
-    /// in both.
+    /// Bytes of the server's send buffer and of the client's receive buffer. Data in flight
+    /// occupies both.
     pub buffer: usize,
 }
 

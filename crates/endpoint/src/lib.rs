@@ -1,25 +1,25 @@
-//! The contract between a host, such as the simulator, and a transport library without input or
-//! output of its own (sans-IO): QUIC, WebRTC, another TCP.
+//! The contract between a host, such as the simulator, and a transport library without I/O
+//! (sans-IO): QUIC, WebRTC, another TCP.
 //!
 //! A [`Stack`] is the library, an [`Endpoint`] one end of one connection. The host calls; the
-//! endpoint never calls back, blocks, reads a clock or draws randomness of the system. After every
-//! [`Endpoint::connect`], [`Endpoint::input`], [`Endpoint::expire`], [`Endpoint::write`] and
+//! endpoint never calls back, blocks, reads a clock or draws randomness from the system. After
+//! every [`Endpoint::connect`], [`Endpoint::input`], [`Endpoint::expire`], [`Endpoint::write`] and
 //! [`Endpoint::close`] the host calls [`Endpoint::event`] and [`Endpoint::output`] until both
 //! return `None`, then asks for the [`Endpoint::deadline`].
 //!
 //! # Decisions
 //!
 //! **Time is an argument**, in nanoseconds since the start of the run. A library with a coarser
-//! clock rounds deadlines up, or it would ask again at the same instant.
+//! clock rounds deadlines up; otherwise it would ask again at the same instant.
 //!
 //! **One datagram at a time.** Segmentation offload would show a queue packets of 10 kB.
 //!
 //! **Pacing** is either in the deadline, as in quinn, or in [`Transmit::earliest`], as in quiche.
 //! The host holds a datagram until then, and the later ones of the same endpoint behind it.
 //!
-//! **Randomness is judged, not trusted.** A library receives a seed. Where it draws from the system
-//! all the same and that may change the times or sizes of datagrams, it says so in
-//! [`Stack::unrepeatable`] and the result carries the sentence.
+//! **Randomness is judged, not trusted.** A library receives a seed. If it still draws from the
+//! system and this may change the times or sizes of datagrams, [`Stack::unrepeatable`] says so, and
+//! the result carries the sentence.
 
 #![warn(unreachable_pub)]
 
@@ -94,7 +94,7 @@ pub struct Datagram<'a> {
 pub struct Transmit {
     /// Its ECN field.
     pub ecn: Ecn,
-    /// It leaves no earlier than this; a time that is over means at once.
+    /// It leaves no earlier than this; a past time means at once.
     pub earliest: Time,
 }
 
@@ -152,7 +152,7 @@ pub trait Endpoint: Send {
     /// be sent now.
     fn output(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit>;
 
-    /// When [`Endpoint::expire`] is to be called; [`Time::NEVER`] if not at all. It may be over.
+    /// When [`Endpoint::expire`] is to be called; [`Time::NEVER`] if not at all. It may be past.
     fn deadline(&mut self) -> Time;
 
     /// The deadline has been reached.
@@ -163,7 +163,7 @@ pub trait Endpoint: Send {
 
     /// Offers `bytes` zero bytes to a stream, which opens with its first write at the client.
     /// Returns how many were taken: enough to keep the connection busy, and no more than a few
-    /// congestion windows ahead. `finish`: nothing follows if all of them are taken.
+    /// congestion windows ahead. With `finish`, the stream ends once all of them are taken.
     fn write(&mut self, now: Time, stream: StreamNumber, bytes: u64, finish: bool) -> u64;
 
     /// Reads and discards all that has arrived in order on a stream.
@@ -175,7 +175,7 @@ pub trait Endpoint: Send {
     /// What it knows of its connection.
     fn stats(&self) -> Stats;
 
-    /// Why it can go on no longer; the host asks after every call, and ends the run.
+    /// Why the endpoint cannot continue; the host asks after every call, and ends the run if so.
     fn failure(&mut self) -> Option<String> {
         None
     }
@@ -183,8 +183,8 @@ pub trait Endpoint: Send {
 
 /// A transport library with its settings.
 pub trait Stack: Send + Sync + fmt::Debug {
-    /// Its name, version, features and settings, in full, with the version of the adapter. It
-    /// belongs to what identifies a run.
+    /// Its name, version, features and settings, in full, with the version of the adapter. Part of
+    /// a run's identity.
     fn describe(&self) -> String;
 
     /// What its datagrams carry.

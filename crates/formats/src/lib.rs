@@ -1,5 +1,5 @@
-//! Readers and writers of other tools' formats, without an engine: text or bytes in, text out. No
-//! file is opened here, so the same code runs in the command and in the browser.
+//! Readers and writers of other tools' formats, independent of the engines: text or bytes in, text
+//! out. No file is opened here, so the same code runs in the command and in the browser.
 
 pub mod capture;
 pub mod tc;

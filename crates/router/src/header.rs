@@ -84,7 +84,7 @@ impl Header {
     }
 }
 
-/// What the header of IP says.
+/// The fields of an IP header.
 struct IpHeader {
     /// Where the header of the transport begins.
     end: usize,
@@ -129,8 +129,8 @@ fn word(packet: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?]))
 }
 
-/// The transport of an IPv6 packet, where its header begins, and whether the packet is no later
-/// fragment (RFC 8200 §4: extension headers).
+/// The transport protocol of an IPv6 packet, the offset of its header, and whether the packet is
+/// whole or a first fragment (RFC 8200 §4: extension headers).
 fn upper_layer(packet: &[u8]) -> Option<(u8, usize, bool)> {
     const HOP_BY_HOP: u8 = 0;
     const ROUTING: u8 = 43;

@@ -47,8 +47,8 @@ pub(crate) fn read(packet: &[u8]) -> Option<TcpSegment> {
     Some(segment)
 }
 
-/// Linux 6.1 sch_cake.c, cake_tcph_may_drop: an option that is unknown or has a wrong length must
-/// not be lost; what follows a broken one is not looked at.
+/// Linux 6.1 sch_cake.c, cake_tcph_may_drop: an ACK with an option that is unknown or has a wrong
+/// length must not be dropped; options after a broken one are not read.
 fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
     while let [kind, rest @ ..] = options {
         let (kind, size) = match (*kind, rest.first()) {

@@ -1,4 +1,4 @@
-//! Many scenarios of one text: the points of a study differ in a few overrides only.
+//! Many scenarios from one text: the points of a study differ only in a few overrides.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::scenario::{EngineCheck, Scenario};
 pub struct ScenarioBase {
     root: Value,
     origin: String,
-    /// In which errors look up lines; empty if its lines are unknown.
+    /// The text in which errors look up lines; empty if its lines are unknown.
     text: String,
 }
 

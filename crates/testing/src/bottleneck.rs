@@ -134,8 +134,8 @@ impl Bottleneck {
         TestLink::new(self.scenario(&format!("{}ns", duration.as_nanos()), None)?.resolved())
     }
 
-    /// Bulk downloads over a transport library through this link in the simulator. What returns
-    /// takes the same delay, without a queue.
+    /// Bulk downloads over a transport library through this link in the simulator. The return path
+    /// has the same delay and no queue.
     ///
     /// # Errors
     /// [`SetupError`] if a setting is not legal or the library breaks its contract.

@@ -134,7 +134,7 @@ impl<T: Send + 'static> TestLink<T> {
         Report::new(format!("{}, {} s", self.title, end.as_secs()), run.summary, run.warnings)
     }
 
-    /// Lets everything happen that is due by `now`.
+    /// Handles all events due by `now`.
     fn serve(&mut self, now: Time) {
         assert!(now < Time::NEVER, "nothing is due: `next` returned `Time::NEVER`");
         assert!(now >= self.now, "time goes backwards, from {:?} to {now:?}", self.now);
@@ -150,7 +150,7 @@ impl<T: Send + 'static> TestLink<T> {
         self.serve_link(now);
     }
 
-    /// At one instant the server comes before the discipline's timer, as in the simulator.
+    /// At equal times the server comes before the discipline's timer, as in the simulator.
     fn serve_link(&mut self, now: Time) {
         loop {
             let (service, timer) = (self.link.next_service(), self.link.next_timer());

@@ -1,6 +1,6 @@
 //! Bytes over time, in bounded memory however long a capture is.
 
-/// Bins before their width is doubled.
+/// Number of bins at which their width is doubled.
 const MOST_BINS: usize = 1 << 15;
 const FIRST_WIDTH_NS: u64 = 100_000_000;
 /// A packet of at least this size belongs to a transfer rather than to requests, calls or ACKs.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// No block and no packet is longer; libpcap's own bound is 256 KiB for a packet.
+/// Upper bound for blocks and packets; libpcap's own is 256 KiB for a packet.
 pub(super) const LONGEST_BYTES: u32 = 1 << 24;
 /// The type of a section header, the same in both byte orders.
 pub(super) const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
@@ -101,7 +101,7 @@ pub(super) fn whole<'a>(
     Ok(Some((&bytes[..size], size)))
 }
 
-/// Reads a block: a packet, or what later packets refer to.
+/// Reads a block: a packet, or a description of an interface for later packets.
 pub(super) fn read(
     block: &[u8],
     order: Order,
@@ -195,7 +195,7 @@ fn packet(
 }
 
 impl Interface {
-    /// A count of its clock as nanoseconds since 1970.
+    /// Converts ticks of the interface's clock to nanoseconds since 1970.
     fn time_ns(&self, ticks: u64) -> Option<u64> {
         let exponent = u32::from(self.resolution & 0x7f);
         let per_second = match self.resolution & 0x80 {

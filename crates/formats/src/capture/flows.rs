@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use super::packet::{Packet, Tcp};
 
-/// Flows that are kept; a capture with more is read up to there.
+/// Most flows kept; a packet of one more flow ends the reading.
 pub(super) const MOST_FLOWS: usize = 1_000_000;
 /// New data after a pause of this length begins a new transfer.
 const PAUSE_NS: u64 = 1_000_000_000;
@@ -14,7 +14,8 @@ const LARGEST_WINDOW: u64 = 1 << 30;
 
 /// A connection, or datagrams between two ports.
 pub(super) struct Flow {
-    /// Who sent the SYN, or else who talked to a port below 1024, or sent the first packet.
+    /// The end that sent the SYN; without one, the end that talked to a port below 1024, or else
+    /// the sender of the first packet.
     pub(super) client: SocketAddr,
     pub(super) server: SocketAddr,
     pub(super) protocol: u8,
@@ -23,14 +24,14 @@ pub(super) struct Flow {
     pub(super) syn_ns: Option<u64>,
     syn_seq: Option<u32>,
     syn_ack_ns: Option<u64>,
-    /// Whether a SYN was seen twice: then which one was answered is unknown.
+    /// Whether a SYN was seen twice, so that it is unknown which one was answered.
     is_repeated: bool,
     /// From the SYN to the client's first acknowledgement, if both SYNs were sent once.
     pub(super) handshake_ns: Option<u64>,
     /// AE, CWR and ECE of the SYN and of the SYN-ACK.
     pub(super) asked: Option<u8>,
     pub(super) granted: Option<u8>,
-    /// The smaller of both ends' largest segments.
+    /// The smaller MSS of both ends.
     pub(super) mss: Option<u16>,
     pub(super) has_ended: bool,
     /// From the client, and to it.
@@ -65,7 +66,7 @@ pub(super) struct Half {
     pub(super) round_trips: RoundTrips,
 }
 
-/// Times from data to its acknowledgement, at the place of the capture.
+/// Times from data to its acknowledgement, as seen at the capture point.
 #[derive(Clone, Copy, Default)]
 pub(super) struct RoundTrips {
     pub(super) samples: u64,
@@ -97,7 +98,7 @@ impl Half {
     }
 
     fn on_segment(&mut self, t: u64, tcp: &Tcp, payload_bytes: u32, pause: bool) {
-        // Numbers start one turn up, so earlier ones that arrive late stay positive.
+        // Unwrapped numbers start at 2^32, so earlier ones that arrive late stay positive.
         let seq = tcp.seq.wrapping_add(u32::from(tcp.syn));
         let first = u64::from(seq) + (1 << 32);
         let mut highest = *self.highest.get_or_insert(first);
@@ -107,7 +108,7 @@ impl Half {
         let payload = u64::from(payload_bytes);
         let mut at = unwrapped(highest, seq);
         if at.abs_diff(highest) > LARGEST_WINDOW {
-            // Of a later connection whose handshake was not captured.
+            // A later connection, whose handshake was not captured.
             (at, highest) = (first, first);
         }
         let end = at + payload;

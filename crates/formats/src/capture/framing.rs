@@ -1,8 +1,8 @@
-//! The packets of a capture file, as its bytes arrive: pcap (microseconds and nanoseconds, both
-//! byte orders) and pcapng.
+//! Splits the bytes of a capture file into packets as they arrive: pcap (microseconds and
+//! nanoseconds, both byte orders) and pcapng.
 //!
-//! Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng. The framing is read here, not by a
-//! crate: a packet takes 16 bytes of it, errors need the offset in the file, and lengths a bound
+//! Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng. We parse the framing without a crate:
+//! it takes 16 bytes per packet, errors need the offset in the file, and lengths must be bounded
 //! before anything is allocated (pcap-file 2 also takes every resolution for nanoseconds).
 
 use std::ops::Range;

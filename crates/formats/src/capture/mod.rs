@@ -1,5 +1,5 @@
-//! Reads captures of packets, pcap and pcapng, to flows and to bytes over time. A capture of any
-//! size is read as a stream; memory grows with the number of flows only.
+//! Turns captures (pcap and pcapng) into flows and bytes over time. Captures of any size are read
+//! incrementally; memory grows only with the number of flows.
 
 mod arrivals;
 mod blocks;
@@ -79,7 +79,7 @@ impl CaptureReader {
     }
 
     /// Reads the next bytes of the file. Returns lines of recordings, and whether the rest of the
-    /// file is of use.
+    /// file is needed.
     pub fn feed(&mut self, bytes: &[u8]) -> (Vec<Lines>, bool) {
         if self.stop.is_none() {
             self.framer.feed(bytes);
@@ -91,7 +91,7 @@ impl CaptureReader {
     /// The end of the file: the remaining lines, and a report as JSON.
     ///
     /// # Errors
-    /// No packet of IP could be read; the message says why.
+    /// No IP packet could be read; the message says why.
     pub fn finish(&mut self) -> Result<(Vec<Lines>, String), FormatError> {
         if self.stop.is_none() {
             self.stop = self.framer.end();

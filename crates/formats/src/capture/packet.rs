@@ -12,7 +12,8 @@ const RAW: [u16; 5] = [12, 14, 101, 228, 229];
 const CISCO_HDLC: u16 = 104;
 const LOOP: u16 = 108;
 const SLL: u16 = 113;
-/// What tcpdump of macOS writes for all interfaces: a header of its own, then another link type.
+/// Written by macOS's tcpdump for all interfaces: a header of Apple's, then a frame of another link
+/// type.
 const PKTAP: u16 = 258;
 const SLL2: u16 = 276;
 /// EtherTypes.
@@ -43,7 +44,7 @@ pub(super) enum Unread {
     Link(u16),
 }
 
-/// A packet of IP.
+/// An IP packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Packet {
     pub(super) source: SocketAddr,
@@ -74,7 +75,7 @@ pub(super) struct Tcp {
     pub(super) mss: Option<u16>,
 }
 
-/// Reads a packet of a link type whose length on the wire is `original_bytes`.
+/// Reads a packet of link type `link` that took `original_bytes` on the wire.
 pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet, Unread> {
     let ip = network(link, data)?;
     let link_bytes = (data.len() - ip.len()) as u32;
@@ -99,11 +100,11 @@ pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet
         LaxNetSlice::Arp(_) => return Err(Unread::NotIp),
     };
     let payload = net.ip_payload_ref().ok_or(Unread::Cut)?;
-    // A length of 0 is that of a packet that segmentation offload made longer than 64 KiB.
+    // Segmentation offload states a length of 0 for packets above 64 KiB.
     let ip_bytes = if stated == 0 { on_wire } else { stated };
     let before = payload.payload.as_ptr() as usize - ip.as_ptr() as usize;
     let rest = ip_bytes.checked_sub(before as u32).ok_or(Unread::Malformed)?;
-    // An IPv6 packet can also be of several fragments and begin with the first one's ports.
+    // An IPv6 packet merged from several fragments can begin with the ports of the first one.
     let is_fragment = payload.fragmented && !begins(net);
     let (source, destination): (IpAddr, IpAddr) = ends;
     let mut packet = Packet {
@@ -201,7 +202,7 @@ fn network(link: u16, data: &[u8]) -> Result<&[u8], Unread> {
     }
 }
 
-/// After the protocol number, whose first byte is left out if it is 0 (RFC 1661 §6.5).
+/// The bytes after the protocol number, whose first byte is left out if it is 0 (RFC 1661 §6.5).
 fn ppp(data: &[u8]) -> Result<&[u8], Unread> {
     let first = *data.first().ok_or(Unread::Cut)?;
     let bytes = if first & 1 == 1 { 1 } else { 2 };
@@ -214,7 +215,7 @@ fn ppp(data: &[u8]) -> Result<&[u8], Unread> {
     }
 }
 
-/// After the labels, of which the last has the bottom bit (RFC 3032 §2.1).
+/// The bytes after the labels; the last label has the bottom bit (RFC 3032 §2.1).
 fn mpls(data: &[u8]) -> Result<&[u8], Unread> {
     let labels = data.chunks_exact(4).position(|label| label[2] & 1 == 1).ok_or(Unread::Cut)?;
     let inner = &data[4 * (labels + 1)..];
@@ -225,7 +226,8 @@ fn mpls(data: &[u8]) -> Result<&[u8], Unread> {
     }
 }
 
-/// After a header that begins with its length, and has the link type of the rest in bytes 8 to 11.
+/// The bytes after a header that begins with its length and has the link type of the rest in bytes
+/// 8 to 11.
 fn pktap(data: &[u8]) -> Result<&[u8], Unread> {
     let word = |at: usize| {
         let four = data.get(at..at + 4)?;

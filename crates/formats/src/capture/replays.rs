@@ -1,22 +1,22 @@
-//! Packets on their way into recordings that the simulator replays.
+//! Sorts captured packets into recordings that the simulator replays.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Packets are sorted within this time: several interfaces and several queues of one interface are
-/// written nearly in order.
+/// Packets are sorted within a window of this length: captures of several interfaces, or of several
+/// queues of one interface, are nearly in order.
 const SORTED_WITHIN_NS: u64 = 1_000_000_000;
 
 /// Which recording: direction, DSCP, and whether packets are not-ECT, ECT(1) or ECT(0).
 pub(super) type Class = (usize, u8, u8);
 
-/// Packets of recordings that have not been taken.
+/// Packets that [`Replays::take`] has not returned yet.
 #[derive(Default)]
 pub(super) struct Replays {
     waiting: BTreeMap<Class, Vec<(u64, u32)>>,
     latest_ns: u64,
     released_ns: u64,
-    /// Packets that came when later ones had been taken.
+    /// Packets that arrived after later ones had been taken.
     pub(super) late: u64,
 }
 
@@ -28,12 +28,13 @@ impl Replays {
             return;
         }
         self.latest_ns = self.latest_ns.max(t_ns);
-        // A mark was made on the way, on a packet of ECT(0) as far as is known.
+        // A CE packet was marked on the path; we assume that it was ECT(0).
         let class = (way, dscp, if ecn == 3 { 2 } else { ecn });
         self.waiting.entry(class).or_default().push((t_ns, bytes));
     }
 
-    /// Lines `time,bytes` of every class that no later packet can precede; all with `at_end`.
+    /// Returns lines `time,bytes` of every class that no later packet can precede; with `at_end`,
+    /// all lines.
     pub(super) fn take(&mut self, at_end: bool) -> Vec<(Class, String)> {
         let until = if at_end { u64::MAX } else { self.latest_ns.saturating_sub(SORTED_WITHIN_NS) };
         self.released_ns = self.released_ns.max(until);

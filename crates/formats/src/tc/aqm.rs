@@ -132,8 +132,8 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     Ok(AqmOfTc { text, missing, notes: Vec::new(), overhead: None, bandwidth: None })
 }
 
-/// What tc sends for sfb if it is not given: its own steps, never the kernel's, and one bound from
-/// the other (iproute2 6.1 tc/q_sfb.c, sfb_parse_opt).
+/// Options that tc sends for sfb if they are not given: always tc's own steps, never the kernel's,
+/// and one bound derived from the other (iproute2 6.1 tc/q_sfb.c, sfb_parse_opt).
 fn sfb(qdisc: &TcQdisc) -> Vec<(String, String)> {
     let mut all =
         vec![own("increment", "0.0005035477225909819"), own("decrement", "0.00004577706569009842")];
@@ -195,7 +195,7 @@ fn check(text: &str) -> Result<(), String> {
     QdiscSpec::parse(text).map(|_| ()).map_err(|error| format!("as {text}: {}", error.message))
 }
 
-/// Our parameter for an option; none if it has none.
+/// Our parameter for an option; none without a counterpart.
 fn setting(word: &OptionWord, option: &TcOption) -> Option<Result<(String, String), String>> {
     let whole = |value: &TcValue| match value {
         TcValue::Count(count) => *count as f64,
@@ -237,7 +237,7 @@ fn lacking(word: &OptionWord, option: &TcOption) -> Option<String> {
     is_missing.then(|| format!("`{}` (line {}) has no counterpart here", option.text, option.line))
 }
 
-/// Options that tc does not print, or that count something else there.
+/// Assumptions about options that tc does not print or the user did not give.
 fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     let mut all = Vec::new();
     let shown = source.is_state();
@@ -317,8 +317,8 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
     Ok(AqmOfTc { text, missing, notes, overhead, bandwidth })
 }
 
-/// What the shaper counts from the IP packet. Without an overhead, or with `raw`, it counts from
-/// the frame (Linux 6.1 sch_cake.c, cake_calc_overhead).
+/// The overhead that the shaper adds to the IP packet. Without an overhead, or with `raw`, it
+/// counts from the frame (Linux 6.1 sch_cake.c, cake_calc_overhead).
 fn overhead(qdisc: &TcQdisc, cells: &str) -> Option<TcOverhead> {
     let bytes = qdisc.bytes("overhead");
     if bytes.is_none() || qdisc.count("raw") == Some(1) {

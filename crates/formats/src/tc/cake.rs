@@ -20,7 +20,7 @@ const PRESETS: [(&str, u64, u64); 8] = [
     ("interplanetary", 1_000_000 * MS, 50_000 * MS),
 ];
 
-/// Words that choose one of several, with their group.
+/// Mutually exclusive words, by group.
 const CHOICES: [(&str, &[&str]); 8] = [
     ("diffserv", &["besteffort", "precedence", "diffserv8", "diffserv4", "diffserv3"]),
     (
@@ -93,7 +93,7 @@ pub(super) fn options(
     }
     let Framing { bytes, is_raw, mpu, text, line } = framing;
     if bytes.is_some() {
-        // tc sends `raw` with an overhead that follows, and the kernel heeds both.
+        // tc sends `raw` together with a later overhead, and the kernel applies both.
         let (name, value) = ("raw", TcValue::Count(u64::from(is_raw)));
         options.push(TcOption { name, value, text: text.trim().to_owned(), line });
     }

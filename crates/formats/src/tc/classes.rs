@@ -1,4 +1,4 @@
-//! Classes of htb and hfsc: the leaf that takes what no filter names, and its rate.
+//! Classes of htb and hfsc: the leaf for packets that match no filter, and its rate.
 
 use super::scheduler;
 use super::shaped::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
@@ -65,7 +65,7 @@ fn without_classes<'s>(
     Some(taken)
 }
 
-/// A phrase if packets that no filter names do not take the class.
+/// A phrase if packets that match no filter do not go to the class.
 fn is_not_default(qdisc: &TcQdisc, class: &TcClass) -> Option<String> {
     let asked = qdisc.count("default").unwrap_or(0);
     if minor(&class.id) == Some(asked) {
@@ -121,8 +121,8 @@ fn shape(setup: &TcSetup, qdisc: &TcQdisc, class: &TcClass, line: &mut ShapedLin
     }
 }
 
-/// The most that a class may send. The link share of hfsc divides what its ancestors leave, and
-/// limits nothing; a class without one has no more than its real-time curve (tc-hfsc(7)).
+/// The largest rate of a class. The link share of hfsc divides what its ancestors leave, and limits
+/// nothing; a class without a link share has no more than its real-time curve (tc-hfsc(7)).
 fn most(class: &TcClass) -> Option<u64> {
     let rate = class.rate("rate");
     match class.kind.as_str() {

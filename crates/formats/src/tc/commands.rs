@@ -245,7 +245,7 @@ fn in_place(
     }
 }
 
-/// Removes a discipline; with a root, all of its device except the ingress hook.
+/// Removes a discipline; with a root, also all others of its device except the ingress hook.
 fn remove(setup: &mut TcSetup, at: usize) {
     let gone = setup.qdiscs.remove(at);
     if gone.parent == TcParent::Root {
@@ -283,7 +283,7 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
             head.parent = Some(TcParent::Ingress);
         }
     }
-    // Scripts often delete an earlier set-up first, which need not exist.
+    // Scripts often first delete an earlier set-up, which need not exist.
     let found = setup
         .qdiscs
         .iter()
@@ -308,7 +308,7 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
     Ok(())
 }
 
-/// A filter: the redirection to an ifb, policing and the choice of a class by DSCP are read.
+/// Reads the redirections to an ifb, policing and the choice of a class by DSCP of a filter.
 fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let device = |words: &[Token<'_>]| {
         let at = words.iter().position(|it| it.text == "dev")?;

@@ -20,11 +20,11 @@ pub struct TcLink {
     pub bucket: Option<TcBucket>,
     /// Bytes that the link adds to a packet.
     pub framing_bytes: u64,
-    /// How the link packs the sum.
+    /// How the link packs packet and framing into cells.
     pub packing: Packing,
     /// The AQM in its text form.
     pub aqm: String,
-    /// The scheduler of its classes, as the resolved scenario has it in JSON.
+    /// The scheduler of its classes, as JSON of the resolved scenario.
     pub scheduler: Option<String>,
 }
 
@@ -125,7 +125,7 @@ fn of_spec(
     Ok(TcWords { words, warnings })
 }
 
-/// The size of a queue from which the thresholds of sfq_red follow by default, which tc requires.
+/// The queue size from which the thresholds of sfq_red follow by default; tc requires it.
 fn red_flow_limit(settings: &Settings) -> Result<String, String> {
     const FRAME_BYTES: u64 = 1514;
     let depth = settings.iter().find(|it| it.0 == "depth").map_or("127", |it| it.1.as_str());
@@ -241,7 +241,8 @@ fn stands_for(word: &OptionWord, name: &str) -> bool {
     }
 }
 
-/// Whether a word can express a value: a flag expresses one, others any except `off` and `auto`.
+/// Whether a word can express a value: a flag expresses one value, other words all but `off` and
+/// `auto`.
 fn is_value(word: &OptionWord, value: &str) -> bool {
     match word.ours {
         Ours::Sets(_, only) => only == value,
@@ -249,7 +250,7 @@ fn is_value(word: &OptionWord, value: &str) -> bool {
     }
 }
 
-/// Whether a value is the default without any word: a flag or a part that is off.
+/// Whether leaving out the word gives this value: a flag or a part that is off.
 fn is_off(word: &OptionWord, value: &str) -> bool {
     match word.ours {
         Ours::Sets(_, only) => only == "true" && value == "false",
@@ -314,7 +315,7 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
     Ok(Some(text))
 }
 
-/// The link layer in tc's word.
+/// tc's word for the link layer.
 ///
 /// # Errors
 /// tc has no word for it, or cake has one itself.

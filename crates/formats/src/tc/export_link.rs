@@ -6,8 +6,8 @@ use super::shaped::ETHERNET_BYTES;
 use super::units::show_rate;
 use crate::FormatError;
 
-/// The commands that configure a link, whatever was configured before: htb and ingress cannot be
-/// changed, and cake and tbf keep what a change leaves out, so all are made again.
+/// The commands that configure a link, whatever was configured before. htb and ingress cannot be
+/// changed, and cake and tbf keep options that a change leaves out, so all are created again.
 ///
 /// # Errors
 /// As [`words_of`].
@@ -49,7 +49,7 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
     Ok(TcWords { words: commands, warnings })
 }
 
-/// The commands of a shaper, and where its queue is.
+/// The commands of a shaper, and the place of its queue.
 fn shaper(link: &TcLink, device: &str) -> Result<(Vec<String>, &'static str), FormatError> {
     let (stab, rate) = (stab(link)?, show_rate(link.bps));
     let burst = match link.bucket {

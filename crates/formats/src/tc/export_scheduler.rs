@@ -13,7 +13,7 @@ const BANDS: std::ops::RangeInclusive<usize> = 2..=16;
 /// The number of the first class that has no number in its name.
 const FIRST_CLASS: usize = 0x10;
 
-/// A scheduler with its defaults filled in, as the resolved scenario has it in JSON.
+/// A scheduler with its defaults filled in, as JSON of the resolved scenario.
 pub(super) struct Exported<'a> {
     link: &'a TcLink,
     kernel: Option<(u32, u32)>,

@@ -12,7 +12,7 @@ const FIRST_AUTO: u32 = 0xc000;
 /// Bits of the byte that are the DSCP; the others are ECN.
 const DSCP_BITS: u8 = 0xfc;
 
-/// Reads a filter that leads to a class; another is reported.
+/// Reads a filter that leads to a class; reports any other.
 pub(super) fn read(
     object: Token<'_>,
     device: String,
@@ -67,8 +67,8 @@ fn kind_and_rest(words: &[Token<'_>]) -> usize {
     words.len() - words.iter().position(is_kind).unwrap_or(words.len())
 }
 
-/// The DSCPs that meet the conditions, a bit each, and whether they look at ECN too; or the name of
-/// a condition on something else.
+/// The DSCPs that meet the conditions, one bit each, and whether the conditions cover ECN too; or
+/// the name of a condition on something else.
 fn code_points(words: &[Token<'_>]) -> Result<(u64, bool), String> {
     let mut found = (u64::MAX, false);
     let mut rest = words.iter().map(|it| it.text);

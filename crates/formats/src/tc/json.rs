@@ -1,5 +1,5 @@
-//! Output of `tc -j qdisc show`, which is exact where the text is rounded. Rates are bytes per
-//! second, times microseconds, and netem's seconds (iproute2 6.1 lib/json_print.c, tc/q_*.c).
+//! Output of `tc -j qdisc show`, which is exact where the text is rounded. Rates are in bytes per
+//! second, times in microseconds, netem's in seconds (iproute2 6.1 lib/json_print.c, tc/q_*.c).
 
 use serde_json::{Map, Value};
 

@@ -139,7 +139,7 @@ fn peak(qdisc: &TcQdisc, line: &mut ShapedLine) {
     }
 }
 
-/// The band of prio that packets without a DSCP take, the second (iproute2 6.1 tc/q_prio.c).
+/// The band of prio for packets without a DSCP: the second (iproute2 6.1 tc/q_prio.c).
 fn best_effort<'s>(
     setup: &'s TcSetup,
     qdisc: &'s TcQdisc,

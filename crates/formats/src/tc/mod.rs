@@ -78,8 +78,8 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
         let mut words = line.split_whitespace();
         words.next() == Some("qdisc") && words.nth(1).is_some_and(|handle| handle.ends_with(':'))
     };
-    // A post often has the configuration and the state: the state is what the kernel does.
-    // A script may have variables of the names that a configuration has.
+    // A post often has both configuration and state; the state shows what the kernel does. A script
+    // may use variables with the names of a configuration.
     if !lines().any(is_shown)
         && !text.lines().any(is_change)
         && let Some(setup) = configuration(text, &lines)
@@ -126,7 +126,7 @@ fn configuration<'t, I: Iterator<Item = &'t str>>(
     is_conf.then(|| uci::read_conf(text))
 }
 
-/// Markup, control characters and texts that are too long.
+/// Refuses markup, control characters and texts that are too long.
 fn refuse_non_text(text: &str) -> Result<(), FormatError> {
     if text.len() > MOST_BYTES {
         return Err(FormatError::whole(

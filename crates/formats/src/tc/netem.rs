@@ -50,7 +50,7 @@ pub(super) fn options(
     Ok(options)
 }
 
-/// Reports options that tc refuses without another (iproute2 6.1 tc/q_netem.c).
+/// Reports options that tc accepts only together with another (iproute2 6.1 tc/q_netem.c).
 fn demanded(options: &[TcOption], setup: &mut TcSetup) {
     let find = |name: &str| options.iter().find(|it| it.name == name);
     let has = |names: &[&str]| names.iter().any(|name| find(name).is_some());
@@ -253,7 +253,7 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
     (text, least)
 }
 
-/// What a link does in place of an option that it lacks, with a remedy where there is one.
+/// What a link does instead of an option that it lacks, with the remedy, if any.
 fn instead_of(option: &str) -> Option<&'static str> {
     Some(match option {
         "distribution" => "delays are uniform; give the link's `delay` a schedule for others",

@@ -263,7 +263,7 @@ const HTB: [OptionWord; 6] = [
 pub(super) const HTB_CLASS: [OptionWord; 11] = [
     word("prio", Count, Missing),
     word("quantum", Count, Missing),
-    // Of rate tables, which the kernel no longer uses.
+    // An option of rate tables, which the kernel no longer uses.
     word("mtu", Count, Same),
     word("rate", Rate, Same),
     word("ceil", Rate, Same),

@@ -232,7 +232,7 @@ fn link(
     Ok((text, delay))
 }
 
-/// The rate of the line behind the classes of htb, which shape.
+/// The rate of the line behind htb's classes, which do the shaping.
 fn behind(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) -> String {
     let behind = given.filter(|it| *it > bps).unwrap_or_else(|| {
         let assumed = bps.max(USUAL_BPS);
@@ -246,8 +246,8 @@ fn behind(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport
     format!("\"{}\"", show_rate(behind))
 }
 
-/// The rate of a link: a token bucket if its shaper has a burst of several frames. One that holds
-/// a frame sends at the rate.
+/// The rate of a link: a token bucket if its shaper has a burst of several frames. With a burst of
+/// one frame it sends at the rate.
 fn rate(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) -> String {
     let shaper = line.shapers.iter().find(|it| it.bps == bps);
     let Some((shaper, burst)) = shaper.and_then(|it| Some((it, it.burst?))) else {

@@ -1,4 +1,4 @@
-//! The shaper and the queue that a device's disciplines come to.
+//! The shaper and the queue that a device's disciplines amount to.
 
 use super::aqm::AqmOfTc;
 use super::scheduler_toml::TcScheduler;
@@ -32,11 +32,11 @@ pub struct ShapedLine {
     pub shapers: Vec<TcShaper>,
     /// The overhead per packet that queue and shaper count, if the text has it.
     pub overhead: Option<TcOverhead>,
-    /// The overhead that the shaper counts alone: that of tbf and htb themselves.
+    /// The overhead that only the shaper counts: the own options of tbf and htb.
     pub shaper_overhead: Option<TcOverhead>,
     /// The classes that share the line, if there are several.
     pub scheduler: Option<TcScheduler>,
-    /// The discipline that holds the queue, with classes that of the default one.
+    /// The discipline that holds the queue; with classes, that of the default class.
     pub queue: Option<TcQdisc>,
     /// The discipline as our AQM.
     pub aqm: Option<AqmOfTc>,

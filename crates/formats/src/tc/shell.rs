@@ -29,7 +29,7 @@ impl Variables {
             (!inside.contains(*mark)).then_some(inside)
         });
         let value = quoted.unwrap_or(value);
-        // `SILENT=1 tc qdisc ...` sets a variable of a command.
+        // `SILENT=1 tc qdisc ...` sets a variable for one command.
         let is_computed = ["$(", "$[", "`"].iter().any(|mark| value.starts_with(mark));
         let is_one = quoted.is_some() || is_computed || !value.contains(char::is_whitespace);
         if !is_name || !is_one {
@@ -37,15 +37,14 @@ impl Variables {
         }
         let value = self.replaced(value);
         self.known.retain(|(known, _)| known != name);
-        // What the shell computes is not known.
+        // Values that the shell computes are unknown.
         if !value.contains(['$', '`']) {
             self.known.push((name.to_owned(), value));
         }
         true
     }
 
-    /// The text with the values of the variables that are known, and of what they compute. `$TC`
-    /// is tc.
+    /// The text with known variables, and the arithmetic on them, replaced by values. `$TC` is tc.
     pub(super) fn replaced(&self, text: &str) -> String {
         let value = |name: &str| Some(self.known.iter().find(|it| it.0 == name)?.1.as_str());
         shell_arithmetic::computed(&self.with_values(text), &value)

@@ -1,6 +1,6 @@
-//! What a shell computes from whole numbers: `$((9 * RATE / 10))`, `$[9*950/10]`.
+//! Integer arithmetic of the shell: `$((9 * RATE / 10))`, `$[9*950/10]`.
 
-/// The text with each computation replaced by its value; those that have none stay as they are.
+/// The text with each computation replaced by its value; one without a value stays as it is.
 pub(super) fn computed<'v>(text: &str, value: &dyn Fn(&str) -> Option<&'v str>) -> String {
     let mut all = String::new();
     let mut rest = text;
@@ -22,7 +22,7 @@ pub(super) fn computed<'v>(text: &str, value: &dyn Fn(&str) -> Option<&'v str>) 
     all + rest
 }
 
-/// The text between two marks at the start, and that behind them.
+/// The text between two marks at the start, and the text behind them.
 fn inside<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
     let text = text.strip_prefix(open)?;
     // An inner bracket may end with the outer one, as in `$((2*(A+B)))`.
@@ -33,8 +33,8 @@ fn inside<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t st
     Some((&text[..end], &text[end + close.len()..]))
 }
 
-/// The value of an expression, whose division rounds towards zero; none where the shell would
-/// refuse it, or has an operator that is not read here.
+/// The value of an expression, whose division rounds towards zero; none if the shell would refuse
+/// it, or we do not read one of its operators.
 fn evaluate<'v>(text: &str, value: &dyn Fn(&str) -> Option<&'v str>) -> Option<i64> {
     let mut reader = Reader { rest: text.trim(), value };
     let number = reader.sum()?;

@@ -49,7 +49,8 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     }
 }
 
-/// Classes are shown without their device: it is that of the discipline with their major number.
+/// Classes are shown without their device; it is the device of the discipline with their major
+/// number.
 fn place_classes(setup: &mut TcSetup) {
     let TcSetup { classes, qdiscs, notes, .. } = setup;
     for class in classes.iter_mut().filter(|it| it.device.is_empty()) {

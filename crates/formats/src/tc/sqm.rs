@@ -74,7 +74,7 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
     Ok(TcWords { words: lines, warnings })
 }
 
-/// Refuses what SQM has not: given classes, and two overheads.
+/// Refuses what SQM lacks: user-defined classes, and two overheads.
 fn check_alike(links: &[TcLink], first: &TcLink) -> Result<(), FormatError> {
     if links.iter().any(|it| it.scheduler.is_some()) {
         return Err(FormatError::whole(

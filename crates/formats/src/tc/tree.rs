@@ -260,7 +260,7 @@ impl TcSetup {
         })
     }
 
-    /// Those of them that are nobody's parent.
+    /// The classes of a discipline that have no child class.
     pub fn leaves_of<'a>(&'a self, of: &'a TcQdisc) -> impl Iterator<Item = &'a TcClass> {
         self.classes_of(of).filter(move |it| {
             let is_parent = |id: &str| is_class(id, &it.id);

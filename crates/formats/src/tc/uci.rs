@@ -95,7 +95,7 @@ fn of_sections(sections: &[Section]) -> Result<TcSetup, FormatError> {
     Ok(setup)
 }
 
-/// The line of the options that hold the word that an error quotes, else of the first section.
+/// The line of the options with the word that an error quotes, else of the first section.
 fn line_of(sections: &[Section], message: &str) -> usize {
     let quoted = message.split('`').nth(1).unwrap_or("");
     let options = sections.iter().flat_map(|it| &it.options);
@@ -348,7 +348,7 @@ fn leaf(of: &Direction<'_>, qdisc: &str, notes: &mut TcSetup) -> Result<String, 
     Ok(words)
 }
 
-/// A target as the scripts read it: leading digits and a unit. Without these they set none.
+/// A target as the scripts read it: leading digits and a unit. Otherwise the scripts set no target.
 fn whole_target(section: &Section, name: &str, given: &str, notes: &mut TcSetup) -> String {
     const UNITS: [&str; 9] = ["s", "sec", "secs", "ms", "msec", "msecs", "us", "usec", "usecs"];
     let line = section.find(name).map_or(section.line, |it| it.2);

@@ -26,7 +26,7 @@ impl ClassesOfSqm<'_> {
     /// Priority, best effort and background.
     pub(super) fn three(&self, leaf: impl Fn(u64) -> String) -> String {
         let ClassesOfSqm { device, kbit, is_egress, .. } = *self;
-        // "A little slop at the top", as the scripts say, but no less than the least rate of tc.
+        // "A little slop at the top", as the scripts say, but no less than tc's lowest rate.
         let most = (kbit - 16).max(1);
         let least = (kbit / 6).max(1);
         let urgent = if is_egress { 128 } else { 32 };

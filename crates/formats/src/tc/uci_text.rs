@@ -83,7 +83,7 @@ fn of_file(text: &str) -> Result<Vec<Section>, FormatError> {
                     all.push(Section { line: number, ..Section::default() });
                 }
             }
-            // Other files of OpenWrt around that of SQM.
+            // Lines of other OpenWrt files around that of SQM.
             "option" | "list" if !is_queue => {}
             "option" | "list" => {
                 let rest = rest.trim();
@@ -146,7 +146,7 @@ fn as_file(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The section that the variables of `/etc/sqm/*.iface.conf` make.
+/// The section given by the variables of `/etc/sqm/*.iface.conf`.
 pub(super) fn of_conf(text: &str) -> Result<Section, FormatError> {
     let set = |name: &str, value: &str| (name.to_owned(), value.to_owned(), 1);
     let options = vec![set("enabled", "1"), set("interface", "eth0")];

@@ -205,7 +205,7 @@ impl Arranged {
     }
 
     /// The servers that had ended without a failure before a client did, as the end of a sentence:
-    /// a client that finds no server fails. Failed ones have sentences of their own.
+    /// a client that finds no server fails. Failed servers have separate sentences.
     fn servers_gone(&self, client_end_ns: Option<u64>) -> String {
         let (plan, _) = self.report();
         let is_server =

@@ -1,5 +1,5 @@
-//! Frames of video, put together from the arrivals of datagrams. The source runs again, for the
-//! frame that each datagram belongs to.
+//! Frames of video, put together from the arrivals of datagrams. The source runs again to find the
+//! frame of each datagram.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use sojourn_traffic::DatagramSource;
 use crate::plan::{Flow, Plan};
 use crate::run_files::{OneWay, RunResult};
 
-/// Adds the frames of all flows to their classes. Flows whose socket refused a datagram have none,
-/// as a refused one has no number.
+/// Adds the frames of all flows to their classes. A flow whose socket refused a datagram gets no
+/// frames, because that datagram has no number.
 pub(super) fn add(plan: &Plan, result: &RunResult, class_of: &[usize], classes: &mut [ClassStats]) {
     let shows = |index: usize| {
         let refused = result.counts.get(index).map_or(0, |counts| counts.refused);

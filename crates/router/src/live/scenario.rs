@@ -11,8 +11,8 @@
 //! of and behind the links. They are added behind the queues.
 //!
 //! **What a router cannot do is refused**: a wireless LAN, a token bucket, a device below the
-//! queue, a rate that changes between packets only, ECN bleaching. What it has no use for is in the
-//! remarks.
+//! queue, a rate that changes between packets only, ECN bleaching. The remarks list unused parts of
+//! the scenario.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use crate::planning::wire;
 const DIRECTIONS: [&str; 2] = ["from near to far", "from far to near"];
 const OPTIONS: [&str; 2] = ["--link", "--reverse-link"];
 
-/// What the options say about both directions, from near to far and back.
+/// The options for both directions, from near to far and back.
 pub(super) struct Wanted<'a> {
     /// Names of links.
     pub(super) links: [Option<&'a str>; 2],
@@ -188,7 +188,7 @@ fn rests(scenario: &Resolved, chosen: [Option<usize>; 2]) -> ([Span; 2], Vec<Str
     ([Span::ZERO; 2], remark.into_iter().collect())
 }
 
-/// What the paths are.
+/// A description of the paths.
 fn summary(scenario: &Resolved, chosen: [Option<usize>; 2], paths: &[PathPlan; 2]) -> String {
     let way = |way: usize| {
         let what = match chosen[way] {
@@ -201,7 +201,7 @@ fn summary(scenario: &Resolved, chosen: [Option<usize>; 2], paths: &[PathPlan; 2
     format!("{}: {}, {}", scenario.name, way(0), way(1))
 }
 
-/// What the router has no use for.
+/// The parts of the scenario that the router does not use.
 fn left_out(scenario: &Resolved, chosen: [Option<usize>; 2]) -> String {
     let others = (0..scenario.links.len()).filter(|link| !chosen.contains(&Some(*link)));
     let others = names(scenario, others);

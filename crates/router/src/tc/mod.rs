@@ -133,13 +133,13 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
     writer.finish()
 }
 
-/// The dialect where one is named, `linux` for the name of a kernel.
+/// The dialect, if one is named; `linux` for the name of a kernel.
 fn named_dialect(spec: &QdiscSpec) -> Option<&str> {
     spec.dialect.as_ref().map(|_| registry::dialect_of(spec))
 }
 
 /// A kernel has the code of its release built in (facts aqm-132 and linux-30). `@linux` alone asks
-/// for that of the kernel at hand.
+/// for the code of the kernel at hand.
 fn code_of_release(w: &mut Writer<'_>, spec: &QdiscSpec) {
     let newest = (u32::MAX, 0);
     let release = w.context.release;

@@ -72,7 +72,7 @@ impl Link {
         }
     }
 
-    /// What the queue makes of its parameters at the rate with which the link starts.
+    /// The effective values of the queue's parameters at the link's initial rate.
     pub fn effective(&self) -> Vec<Effective> {
         let rate = Some(self.capacity.initial_rate());
         let of = |(queue, limit): (&QdiscSpec, Limit)| {
@@ -95,8 +95,8 @@ impl Link {
         class.queue.as_ref().map_or((&self.queue, self.limit), |(spec, limit)| (spec, *limit))
     }
 
-    /// Those values that contradict what the scenario says: in place of a parameter that it sets,
-    /// or because of one.
+    /// Whether the value contradicts the scenario: it replaces a parameter that the scenario sets,
+    /// or follows from one.
     pub fn contradicts(&self, value: &Effective) -> bool {
         let is_set = |name: &str| self.queue.settings.iter().any(|(set, _)| set == name);
         value.replaces.is_some() && (is_set(value.name) || is_set(value.cause))
@@ -229,7 +229,7 @@ impl Trace {
 /// A propagation delay that changes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DelayChanges {
-    /// What it has above its smallest value, from each time on; the first is zero.
+    /// The excess over the smallest delay, from each time on; the first time is zero.
     #[serde(with = "as_numbers::spans_at")]
     pub above_least: Vec<(Time, Span)>,
     /// Whether packets may overtake each other.
@@ -237,7 +237,7 @@ pub struct DelayChanges {
 }
 
 impl DelayChanges {
-    /// What a packet that enters the wire now has above the smallest delay.
+    /// The excess over the smallest delay for a packet that enters the wire now.
     pub fn at(&self, now: Time) -> Span {
         self.above_least[self.above_least.partition_point(|&(from, _)| from <= now) - 1].1
     }

@@ -42,7 +42,7 @@ pub(super) fn scheduler(link: &Link, scheduler: &Scheduler) -> Value {
     value
 }
 
-/// Adds what changes the size of a frame.
+/// Adds the keys that change the size of a frame.
 pub(super) fn add_packing(value: &mut Value, packing: Packing) {
     if !packing.is_none() {
         value["mpu"] = json!(units::show_bytes(packing.mpu));

@@ -307,7 +307,7 @@ fn at_rate(kind: &str, datagrams: &Datagrams, more: Value) -> Value {
     app
 }
 
-/// As the key is written most shortly.
+/// The shortest form of the key.
 fn datagram_ecn(ecn: Ecn) -> Value {
     match ecn {
         Ecn::NotEct => json!(false),

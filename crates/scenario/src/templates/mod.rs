@@ -1,5 +1,5 @@
 //! Links after published values. A template is one file here, and a line in [`TEMPLATES`]: a
-//! function to the keys of a link, of which a seed draws what varies.
+//! function that returns the keys of a link and draws what varies from a seed.
 
 mod docsis;
 mod dsl;

@@ -51,7 +51,7 @@ pub struct TcFinding {
     pub trial: Option<TcTrial>,
 }
 
-/// What the user says about the line.
+/// What the user states about the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TcCircumstances {
     /// Rate of the line behind the shaper, bit/s, if known.

@@ -25,7 +25,7 @@ pub(super) fn check(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<
     below_the_packet(line, findings);
 }
 
-/// An overhead of cake that was meant to count from the frame, as that of stab does.
+/// An overhead of cake that was probably meant to count from the frame, as in stab.
 fn below_the_packet(line: &ShapedLine, findings: &mut Findings<'_>) {
     let cake = line.queue.as_ref().filter(|it| it.kind == "cake" && it.count("raw") != Some(1));
     let Some((cake, bytes)) = cake.and_then(|it| Some((it.clone(), it.bytes("overhead")?))) else {

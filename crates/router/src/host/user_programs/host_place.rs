@@ -202,7 +202,7 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 8] {
         ("hosts", hosts),
         ("hostname", format!("{}\n", plan.hosts[index].name)),
         ("resolv.conf", String::new()),
-        // Servers with TCP wrappers refuse every client where they may not read the machine's.
+        // Servers with TCP wrappers refuse every client if they cannot read the machine's file.
         ("hosts.allow", String::new()),
         ("hosts.deny", String::new()),
         ("nsswitch.conf", NSSWITCH.to_owned()),

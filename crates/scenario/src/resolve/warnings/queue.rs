@@ -39,7 +39,7 @@ impl<'a> Queue<'a> {
         Some(&found.1)
     }
 
-    /// A time; of CAKE's target and interval those in use if tc's `rtt` gives them.
+    /// A time. For CAKE's target and interval, the one in use if tc's `rtt` sets them.
     fn span(&self, name: &str) -> Option<Span> {
         let given = |name: &str| units::span(self.text(name)?).ok();
         match (name, self.is_cake().then(|| given("rtt")).flatten().map(CakeParams::of_rtt)) {
