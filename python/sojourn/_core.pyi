@@ -296,7 +296,7 @@ class Scenario:
     def with_seed(self, seed: int) -> Scenario:
         """The same scenario under another seed."""
     def effective_json(self) -> str:
-        """What the queue of every link makes of its parameters at the link's rate: a JSON array."""
+        """The values of every queue's parameters in use at the link's rate: a JSON array."""
     def resolved_json(self) -> str:
         """The resolved scenario as JSON: every default filled in, every number with its unit."""
     def document_json(self) -> str:
@@ -304,7 +304,7 @@ class Scenario:
 
 @final
 class ScenarioBase:
-    """A scenario's text, parsed once, of which scenarios with different overrides are made.
+    """A scenario's text, parsed once, from which scenarios with different overrides are made.
 
     Arguments and errors are those of `Scenario.load`.
     """
@@ -319,10 +319,10 @@ class ScenarioBase:
             each: dotted keys and TOML values of each, in order.
 
         Returns:
-            Each scenario, its `resolved_json`, and the links of that.
+            Each scenario, its `resolved_json`, and its links.
 
         Raises:
-            ScenarioError: one of them is not legal; it has place and remedy, but not which.
+            ScenarioError: one of them is not legal; the error has place and remedy, but not which.
             OSError: a trace file cannot be read.
         """
 
@@ -356,7 +356,7 @@ class Table:
     def columns(self, first: int = 0, count: int | None = None) -> dict[str, list[Any]]:
         """The values of every column, from row `first` on, `count` of them at most.
 
-        Those of a map are lists of pairs; one that is missing is None.
+        Values of a map are lists of pairs; a missing value is None.
         """
 
     def write(
@@ -366,9 +366,9 @@ class Table:
         """Write the rows as Parquet, each with its labels; returns how many.
 
         Args:
-            file: what it calls ``write`` of; an error of that is raised.
-            labels: columns of one value behind the others.
-            cancel: looked at for every 65,536 rows.
+            file: its ``write`` is called; errors of that are raised.
+            labels: columns with one value each, after the others.
+            cancel: checked once per 65,536 rows.
 
         Raises:
             Cancelled: it was cancelled.
@@ -448,7 +448,7 @@ def linux_plan(
     version: str | None = None,
     programs: str | None = None,
 ) -> str:
-    """What the engine ``linux`` will do for a scenario, as JSON.
+    """The plan of the engine ``linux`` for a scenario, as JSON.
 
     `hz` is the kernel's timer frequency, by default the scenario's; `version` is the kernel's, such
     as ``7.2.13``, if known. With `delays_in_router` our router delays packets itself, and no delay
@@ -514,10 +514,11 @@ class Diff:
         """How many packets arrived."""
     @property
     def different(self) -> int:
-        """Packets that only one dropped or marked, or at another stage or for another cause."""
+        """Packets that one AQM alone dropped or marked, or both at other stages or for other
+        causes."""
     @property
     def first(self) -> dict[str, Any] | None:
-        """The first signal that only one gave: side (0 or 1), packet (index in the order of
+        """The first signal that only one AQM gave: side (0 or 1), packet (index in the order of
         arrival), t_ns, flow, seq, bytes, sojourn_ns, fate, stage, cause, evidence (state of the law
         just before) and states (of both disciplines before the event), as rows of (name, value,
         unit)."""
@@ -561,8 +562,9 @@ def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
     that was named, or None; ``linux`` for the name of a kernel. Raises ScenarioError."""
 
 def aqm_of_kernel(text: str, version: str, laws: list[CustomLaw] = ...) -> str:
-    """``codel@linux`` by the name of the kernel of `version`, ``codel@linux-6.1``, where that one
-    decides otherwise than the newest; other AQMs as they are. Raises ScenarioError."""
+    """An AQM by the name of the kernel of `version`, such as ``codel@linux-6.1`` for
+    ``codel@linux``,
+    if that kernel decides otherwise than the newest; other AQMs unchanged. Raises ScenarioError."""
 
 @final
 class CaptureReader:
@@ -578,7 +580,7 @@ class CaptureReader:
 
         Returns:
             Lines ``time,bytes`` of recordings, each with direction (0 from clients, 1 to them),
-            DSCP and ECN field; and whether the rest of the file is of use.
+            DSCP and ECN field; and whether the rest of the file is needed.
         """
 
     def finish(self) -> tuple[list[tuple[int, int, int, str]], str]:
@@ -608,8 +610,9 @@ def tc_import(
     """
 
 def tc_aqm(text: str) -> tuple[str, list[str], int | None]:
-    """An AQM for a discipline in tc's syntax, what has no counterpart, and the overhead of cake
-    that counts from the IP packet. Raises ScenarioError."""
+    """The AQM for a discipline in tc's syntax, its options without a counterpart, and cake's
+    overhead
+    as counted from the IP packet. Raises ScenarioError."""
 
 def tc_looks_like(text: str) -> bool:
     """Whether a text is in tc's syntax rather than the text form of an AQM."""
@@ -670,8 +673,9 @@ def law_repeats(text: str, laws: list[CustomLaw], operations: int) -> bool:
     Raises ScenarioError."""
 
 def library_dependencies(content: bytes) -> tuple[list[str], str] | None:
-    """The libraries that an ELF library needs, and its search path, separated by colons. None if it
-    is not such a file, or is damaged."""
+    """The libraries that an ELF library needs, and its search path, separated by colons. None if
+    the
+    file is not ELF, or is damaged."""
 
 def endpoints() -> list[str]:
     """The transport libraries that are compiled in."""
@@ -703,8 +707,8 @@ def try_endpoint(opened: str, name: str, source: str) -> None:
 def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:
     """Run a TCP script in packetdrill's form against the endpoint. `files`: texts of the commands
     that it uses, by name. Returns "passed", "not applicable", "failed" or "unreadable", the
-    deciding line (0 if passed), and two texts: the reason, or the script's expectation and what
-    happens here."""
+    deciding line (0 if passed), and two texts: the reason, or the expected and the actual
+    behaviour."""
 
 def check_aqm(text: str, laws: list[CustomLaw] = ...) -> str:
     """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""

@@ -31,7 +31,7 @@ class Transfers(Protocol):
     """
 
     def next_bytes(self, now_ns: int, random: Random, /) -> int | None:
-        """The bytes that the connection carries that opens now; None: unlimited."""
+        """The number of bytes for the connection that opens now; None: unlimited."""
 
     def next_start(
         self, now_ns: int, begun_ns: int, size_bytes: int, random: Random, /

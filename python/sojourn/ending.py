@@ -42,7 +42,7 @@ def before_end(action: Callable[[], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def changing() -> Iterator[None]:
-    """A short step that the process's end does not interrupt; it does not start after that end."""
+    """A short step that the end of the process does not interrupt; after that end none starts."""
     with _changing:
         yield
 
@@ -99,7 +99,7 @@ def _remove_semaphores() -> None:
     """Semaphores of process pools, about which `multiprocessing` would complain otherwise."""
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        # A finalizer that blocks on a thread is not waited for.
+        # We do not wait for a finalizer that blocks on a thread.
         finish = threading.Thread(target=util._run_finalizers, daemon=True)
         finish.start()
         finish.join(5 * _AGAIN_S)

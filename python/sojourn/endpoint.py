@@ -18,7 +18,7 @@ __all__ = ["library_file", "parse_endpoints", "transports", "with_endpoints"]
 
 
 def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None) -> _core.Scenario:
-    """The same scenario with transport libraries; with those that it has, where none are given.
+    """The same scenario with transport libraries; it keeps its own if none are given.
 
     Args:
         scenario: what is run.

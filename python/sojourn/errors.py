@@ -73,7 +73,7 @@ def in_command() -> Iterator[None]:
         _IN_COMMAND.pop()
 
 
-# The argument of Python for each option that has one.
+# The Python argument for each option that has one.
 _ARGUMENTS = {
     "aqm": "aqms", "cases": "cases", "client": "commands", "cluster": "executor",
     "endpoint": "endpoints", "engine": "engine", "env": "environment", "fair": "fair",

@@ -246,7 +246,7 @@ def _check_replaceable(path: Path) -> None:
     """Refuse what a file must not replace, such as /dev/null, /dev/stdout or a pipe.
 
     Raises:
-        OSError: it is such.
+        OSError: it cannot be replaced.
     """
     is_of_system = path.is_symlink() and path.absolute().parts[1:2] in (("dev",), ("proc",))
     if is_of_system or (path.exists() and not path.is_file()):
@@ -322,8 +322,8 @@ def make_folder(folder: Path) -> None:
 
 def _confirm(folder: Path) -> None:
     """Sync the names in a folder to disk."""
-    # Some network file systems cannot do this, nor can a folder be opened that may not be listed,
-    # or any on Windows; the file itself is safe then all the same.
+    # Some network file systems cannot do this. A folder that may not be listed cannot be opened,
+    # nor can any on Windows. The file itself is safe in all these cases.
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | platforms.OPEN_FOLDER)
         try:

@@ -56,7 +56,7 @@ def locked(folder: Path, what: str) -> Iterator[None]:
 
 def _release(path: Path, descriptor: int) -> None:
     if platforms.IS_WINDOWS:
-        # There an open file cannot be removed, not even when another process has opened it since.
+        # Windows removes no open file, not even one that another process has opened since.
         os.close(descriptor)
         with contextlib.suppress(PermissionError):
             path.unlink(missing_ok=True)

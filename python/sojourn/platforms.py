@@ -23,16 +23,16 @@ OPEN_SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 """Flags of `os.open`: follow no link, and leave the file to no child process."""
 
 OPEN_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-"""Flags of `os.open` for a folder, which Windows refuses."""
+"""Flags of `os.open` for a folder; Windows refuses to open one."""
 
-# Windows keeps other processes from reading locked bytes, so the lock is on one that no file has.
+# Windows keeps other processes from reading locked bytes, so we lock a byte that no file has.
 _LOCKED_BYTE = 0x7FFF_FFFE
 # Windows: winbase.h, and the code of a process that has not ended.
 _QUERY, _STILL_ACTIVE, _ACCESS_DENIED = 0x1000, 259, 5
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file for this process, which the system undoes when the file is closed.
+    """Lock an open file for this process; closing the file releases the lock.
 
     Returns:
         False if another process holds the lock.
@@ -86,7 +86,7 @@ def address_space_bytes() -> int | None:
 
 
 def memory_bytes() -> float | None:
-    """The memory of this machine; on Windows what is free of it. None if the system hides it."""
+    """The memory of this machine; on Windows its free memory. None if the system hides it."""
     if IS_WINDOWS:
         return _free_bytes_on_windows()
     with contextlib.suppress(OSError, ValueError):
@@ -105,7 +105,7 @@ def _free_bytes_on_windows() -> float | None:
 
 
 def peak_memory_bytes() -> int:
-    """Largest resident size of this process so far; 0 on Windows, which is not asked."""
+    """Largest resident size of this process so far; always 0 on Windows."""
     if IS_WINDOWS:
         return 0
     import resource
@@ -156,7 +156,7 @@ def _is_alive_on_windows(process: int) -> bool:
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that was begun in a session of its own, with those that it has begun."""
+    """Kill a process started in its own session, and the processes that it has started."""
     with contextlib.suppress(ProcessLookupError):
         if IS_WINDOWS:
             process.kill()

@@ -112,11 +112,11 @@ class Columns:
         return cls(kinds, dict(zip(kinds, lists, strict=True)))
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """As that of a table of the core."""
+        """As `columns` of a table of the core."""
         return dict(self.values)
 
     def fields(self) -> list[tuple[str, str, bool]]:
-        """As that of a table of the core; whole numbers are never missing."""
+        """As `fields` of a table of the core; whole numbers are never missing."""
         return [(name, kind, kind != "integer") for name, kind in self.kinds.items()]
 
     def to_arrow(self) -> pa.Table:
@@ -139,8 +139,8 @@ class Columns:
         return polars.DataFrame(dict(self.values), schema=schema)
 
 
-# Types of pandas by kind of column, and whether values may be missing; `text` is that of its
-# version. They do not depend on the values: those of an empty table are those of a full one.
+# pandas types by kind of column, and whether values may be missing; `text` depends on the version.
+# Types do not depend on the values: an empty table has the same as a full one.
 _DTYPES = {
     ("text", False): "text", ("text", True): "text", ("boolean", False): "bool",
     ("boolean", True): "object", ("integer", False): "int64", ("integer", True): "float64",

@@ -1,4 +1,4 @@
-"""What to set up on a line that is described in words, with what it changes and costs."""
+"""Recommends a set-up for a line described by the user, with its effects and costs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ COST_NS = {"cake": 48, "fq_codel": 30}
 """Nanoseconds of our code for one packet in and out, 10 flows (benches/RESULTS.md)."""
 
 GRADES = (("A+", 5.0), ("A", 30.0), ("B", 60.0), ("C", 200.0), ("D", 400.0))
-"""Grades by the delay that load adds, in milliseconds: each holds below its bound, F above all."""
+"""Grades by the delay that load adds, each with its bound in ms; F is above all bounds."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Outcome:
     Attributes:
         name: ``now``, ``cake`` or ``fq_codel``.
         loaded_rtt_s: round trip of a probe every 50 ms.
-        added_p95_s: 95th percentile of what load adds to it.
+        added_p95_s: 95th percentile of the delay that load adds.
         rpm: responsiveness in round trips per minute (draft-ietf-ippm-responsiveness).
         grade: by the added delay.
         down_bps: goodput of the downloads.
@@ -108,7 +108,7 @@ class Advice:
 
     Attributes:
         choice: the discipline.
-        outcomes: what the simulation gave, the present set-up first.
+        outcomes: results of the simulation, the present set-up first.
         added: added delay with the choice minus without it, seconds, paired by seed.
         down: goodput of downloads likewise, bit/s.
         up: goodput of uploads likewise, bit/s.
@@ -314,7 +314,8 @@ def _difference(
 
 
 def _better(between: PairedTest) -> str | None:
-    """The discipline whose delay is lower by what a user may notice, if the seeds decide that."""
+    """The discipline whose delay is lower by an amount that users notice, if the seeds decide
+    it."""
     least = 5e-3
     difference = between.difference
     if difference.high < 0 and difference.mean < -least:

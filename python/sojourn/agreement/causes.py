@@ -1,4 +1,4 @@
-"""Which gaps between the simulator and ns-3 the errors of ns-3's TCP explain."""
+"""Finds the gaps between the simulator and ns-3 that errors of ns-3's TCP explain."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ DESIGNS = (WIDE, NEWER)
 
 _RTTS_MS = {"5 ms": [5], "20 ms": [20], "100 ms": [100], "500 ms": [500], "mixed": [10, 100]}
 _WITHOUT_ECN = ("pfifo", "sfq")
-# Below this share a flow has less than a packet in 400 ms and lives on timeouts alone.
+# Below this share a flow has less than a packet in 400 ms and progresses only by timeouts.
 _LEAST_SHARE_BPS = 30_000
 # Chosen when the kernel's receive buffer was limited to 16 MB, a window of 8 MB. It grows now (fact
 # linux-18); the grid stays that of the recordings.

@@ -22,9 +22,9 @@ def build(source: Path) -> Path:
     """Build a law or a transport library.
 
     Args:
-        source: a folder with a ``Cargo.toml`` or one C or C++ file, or such a file.
+        source: a folder with a ``Cargo.toml`` or one C or C++ file, or that file itself.
 
-    The compiler of C takes ``CFLAGS`` and ``LDLIBS`` of the environment, as with make.
+    The C compiler gets ``CFLAGS`` and ``LDLIBS`` from the environment, as with make.
 
     Returns:
         The library, in the folder of the source: ``libNAME.so``.

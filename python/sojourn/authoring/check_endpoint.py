@@ -44,7 +44,7 @@ scenario = sojourn.Scenario.load(sys.argv[1])
 print("digest", sojourn.run(scenario, endpoints={{"checked": sys.argv[2]}}, store=None).digest)
 """
 _LIMIT_S = 300
-# What reads the clock or draws random numbers (clock_gettime(2), getrandom(2), random(3)).
+# Functions that read the clock or draw random numbers (clock_gettime(2), getrandom(2), random(3)).
 _SYSTEM = (
     "clock_gettime", "gettimeofday", "getrandom", "getentropy", "arc4random", "arc4random_buf",
     "rand", "random", "drand48", "/dev/urandom", "/dev/random",
@@ -120,7 +120,7 @@ def check(endpoint: str, *, quick: bool = False) -> CheckedEndpoint:
 
 
 def _repeats(endpoint: str, content: bytes, doubt: str | None, has_ecn: bool, each: int) -> Finding:
-    """Judge the digests of processes alike, and of processes that differ in what they can."""
+    """Judge the digests of equal processes, and of processes with different environments."""
     flow, ecn = ("ecn = true", ":ecn=true") if has_ecn else ("", "")
     text = _SCENARIO.format(flow=flow, ecn=ecn)
     alike = [_digest(endpoint, text, {}, is_fixed=True) for _ in range(each)]
@@ -140,7 +140,7 @@ def _repeats(endpoint: str, content: bytes, doubt: str | None, has_ecn: bool, ea
 
 
 def _reason(alike: list[str], content: bytes) -> str:
-    """Why digests differ, as far as the processes that are alike tell."""
+    """Why digests differ, as far as equal processes show."""
     if len(alike) > 1 and len(set(alike)) == 1 and _fixes_addresses():
         return (
             "Processes with the same addresses and environment agree, so it depends on addresses "
@@ -157,7 +157,7 @@ def _fixes_addresses() -> bool:
 
 
 def _entropy(number: int) -> dict[str, str]:
-    """An environment that differs in size, locale, time zone and what free memory holds."""
+    """An environment that differs in size, locale, time zone and content of free memory."""
     return {
         "MALLOC_PERTURB_": str(85 * (number % 3 + 1) - 1),
         "SOJOURN_CHECK": "x" * (1 + 997 * number),

@@ -1,6 +1,6 @@
 """The standard scenarios of a check: load and RTT, two RTTs at once, traffic that does not respond.
 
-One link of 10 Mbit/s with a buffer of 250 packets, 300 ms: long enough that the AQM decides, not
+One link of 10 Mbit/s with a buffer of 250 packets (300 ms): large enough that the AQM decides, not
 the buffer, as RFC 7928 §3.1 asks. All numbers here are our choice.
 """
 

@@ -102,8 +102,7 @@ def new_paper(name: str, folder: Path | None = None) -> list[Path]:
         The files, the one to edit first.
 
     Raises:
-        InputError: the name cannot be one, or a known paper has it, or the folder holds something
-            already.
+        InputError: the name is invalid or that of a known paper, or the folder is not empty.
         OSError: the folder cannot be written.
     """
     from sojourn.authoring import paper_templates
@@ -174,7 +173,7 @@ def _dependencies(kind: str, source: Path | None) -> str:
 
 
 def source_tree() -> Path | None:
-    """The source tree that this package is used from, if any."""
+    """The source tree from which this package is used, if any."""
     root = Path(sojourn.__file__).resolve().parents[2]
     return root if (root / "crates" / "law" / "Cargo.toml").is_file() else None
 

@@ -92,7 +92,7 @@ def agree(
 
 
 def _show(found: Any, pages: ModuleType, page: Path | None, out: Path | None) -> int:
-    """Print an agreement, and save it if asked.
+    """Print an agreement, and save it if requested.
 
     Args:
         found: an agreement.

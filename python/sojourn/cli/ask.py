@@ -107,7 +107,7 @@ def validate(file: str, sets: tuple[str, ...], as_json: bool) -> int:
 
 
 def _print_generated(resolved: dict[str, Any]) -> None:
-    """What a topology stands for: the number of links, and the path of every group of flows."""
+    """The contents of a topology: the number of links, and the path of every group of flows."""
     links, flows = resolved["links"], resolved["flows"]
     print(f"topology: {counted(len(links), 'link')}, {counted(len(flows), 'group')} of flows")
     for group in flows[:_MOST_SHOWN]:

@@ -162,7 +162,7 @@ def compare(
 
 
 def finish(comparison: Comparison, said: Sequence[str], as_json: bool) -> int:
-    """Show what is wrong with a comparison, then its values; returns the exit code.
+    """Show the problems of a comparison, then its values; returns the exit code.
 
     Args:
         comparison: the comparison.
@@ -193,7 +193,7 @@ def _forms(out: Path | None, figures: bool, formats: str | None, size: str | Non
 
 @contextmanager
 def _drawers(formats: list[str], size: str) -> Iterator[Drawers | None]:
-    """Start processes that draw; load what the report needs in this one during the runs."""
+    """Start processes that draw; during the runs, load here what the report needs."""
     # Not a daemon: Python ends such threads by unwinding, which aborts inside a library in C++
     # (CPython 3.11 Python/ceval_gil.h, take_gil).
     threading.Thread(target=_get_ready).start()

@@ -112,7 +112,7 @@ class Bar:
         )
         self._at_end = contextlib.ExitStack()
         self._at_end.callback(self._bar.stop)
-        # It hides the cursor; locks of the main thread are not waited for.
+        # It hides the cursor. We do not wait for locks of the main thread.
         self._at_end.enter_context(ending.before_end(_show_cursor))
         self._task = self._bar.add_task(
             "", total=simulated_s, runs=f"0/{counted(runs, 'run')}", rate=""

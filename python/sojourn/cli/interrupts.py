@@ -20,8 +20,8 @@ from sojourn.errors import Interrupted
 
 INTERRUPTED = 130
 _AGAIN_S = 0.01
-# How long a command has to end by itself and report what is kept; less if it is large, because the
-# system frees its memory (2 GB in 0.15 s) before the process has ended.
+# How long a command has to end by itself and report what is kept. A large process has less, because
+# the system frees its memory (2 GB in 0.15 s) before the process has ended.
 _PATIENCE_S, _LEAST_PATIENCE_S = 0.1, 0.02
 _RELEASED_BYTES_PER_S = 15e9
 
@@ -30,7 +30,7 @@ def words(error: BaseException | None) -> str:
     """The message to the user.
 
     Args:
-        error: an `Interrupted`, whose text says what is finished; other errors add nothing.
+        error: an `Interrupted`, whose text names the finished runs; other errors add nothing.
     """
     if not isinstance(error, Interrupted):
         return "sojourn: interrupted"
@@ -53,7 +53,7 @@ class Interrupts:
     """The state of signal handling of one command.
 
     Attributes:
-        heard: whether one has arrived.
+        heard: whether a signal has arrived.
         is_said: whether the user has seen a message.
     """
 
@@ -66,8 +66,8 @@ class Interrupts:
     def listening(self, ends_process: bool) -> Iterator[None]:
         """Both signals raise KeyboardInterrupt in this block, so no half-written file remains.
 
-        Python prints and drops an exception that is raised in a destructor or in a callback of one.
-        Here it is raised again shortly afterwards.
+        Python prints and drops an exception raised in a destructor or its callback.
+        This class raises it again shortly afterwards.
 
         Args:
             ends_process: whether this process ends shortly after a signal in any case, even in the
@@ -152,5 +152,6 @@ def _wakeups() -> Callable[[], bytes]:
 
 
 def _can_say() -> bool:
-    """Whether a line to standard error does not block; Windows cannot tell of a console or pipe."""
+    """Whether a line to standard error does not block; unknown for consoles and pipes on
+    Windows."""
     return platforms.IS_WINDOWS or bool(select.select([], [2], [], 0)[1])

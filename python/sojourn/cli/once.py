@@ -1,4 +1,4 @@
-"""Commands whose options are given once; click itself takes the last of several."""
+"""Commands whose options may be given once; click itself takes the last of several."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from sojourn.errors import RunFailed, Unavailable
 from sojourn.running import router as live
 from sojourn.running.series import SummaryRow
 
-# As timeout(1) and the shells have them, so that they are seldom a command's own.
+# The codes of timeout(1) and the shells, which commands seldom return themselves.
 _NOT_VALID, _TIME_OVER, _FAILED, _NOT_EXECUTABLE, _NOT_FOUND = 123, 124, 125, 126, 127
 _INTERRUPTED = 130
 _SAY_EVERY = 10
@@ -124,7 +124,7 @@ def _split_file(words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _not_startable(command: Sequence[str]) -> int | None:
-    """The exit code of a shell for a command that cannot be started; None where it can."""
+    """The exit code of a shell for a command that cannot be started; None if it can be."""
     if not command or shutil.which(command[0]) is not None:
         return None
     is_there = "/" in command[0] and Path(command[0]).exists()
@@ -158,7 +158,7 @@ def _route(wanted: live.Options, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _report(ended: dict[str, Any], given: dict[str, Any]) -> None:
-    """Write the final report; stdout is the command's, where there is one."""
+    """Write the final report; a command, if there is one, owns stdout."""
     if given["json_to"] == "-":
         console.show_json(ended)
     else:
@@ -175,7 +175,7 @@ def _report(ended: dict[str, Any], given: dict[str, Any]) -> None:
 
 
 def _page(stack: ExitStack, opens: bool, port: int | None) -> Callable[[dict[str, Any]], None]:
-    """Where reports go in addition to the screen: to a page in the browser, or nowhere."""
+    """The destination of reports besides the screen: a page in the browser, or none."""
     if not opens and port is None:
         return lambda _report: None
     from sojourn.live import page

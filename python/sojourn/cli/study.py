@@ -315,7 +315,7 @@ def _results(store: str, aqms: tuple[str, ...], where: tuple[str, ...] = ()) -> 
 
 
 def _conditions(where: tuple[str, ...]) -> dict[str, list[str]]:
-    """By axis the values and comparisons of ``--where``, of which a point meets one."""
+    """By axis the values and comparisons of ``--where``; a point must meet one of them."""
     from sojourn.errors import InputError
 
     found: dict[str, list[str]] = {}

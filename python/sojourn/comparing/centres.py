@@ -18,7 +18,7 @@ BIN = 0.001
 
 
 def rounding(values: Sequence[float], operands: int) -> float:
-    """Standard deviation of the error that bins make.
+    """Standard deviation of the error due to binning.
 
     Args:
         values: the binned values.

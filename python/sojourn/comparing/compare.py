@@ -71,7 +71,7 @@ def compare(
         drawing: drawers of `sojourn.plots.background` that work meanwhile, for `Comparison.save`.
         until: instead of `seeds`, when there are enough: ``decided`` (each headline difference has
             a verdict), or a share such as ``5%`` (the half-width of its interval, of the larger of
-            the two values). Tests and intervals hold for all looks together.
+            the two values). Tests and intervals hold for all repetitions together.
         max_seeds: no AQM gets more, 60 by default.
         race: with `until`, stop AQMs that have lost or are decided before the others.
         **engine_options: options of the engines, as for `sojourn.run`.

@@ -146,7 +146,7 @@ class ComparedRuns(Tabular):
         ]
 
     def baseline_of(self, aqm: str) -> str:
-        """What a contender is compared with: the first AQM, or itself on the last engine."""
+        """The reference of a contender: the first AQM, or the same AQM on the last engine."""
         return self.references.get(aqm, self.baseline)
 
     def _test(self, metric: Metric, aqm: str, against: str) -> PairedTest:
@@ -178,7 +178,7 @@ class ComparedRuns(Tabular):
         ]
 
     def paired_with(self, metric: Metric, aqm: str, against: str, tests: int) -> PairedDifference:
-        """A difference from another AQM than the first, with Bonferroni's correction."""
+        """A difference from an AQM other than the first, with Bonferroni's correction."""
         test = self._test(metric, aqm, against)
         return self._difference(metric, aqm, against, test, tests * test.p_value)
 
@@ -249,7 +249,8 @@ class ComparedRuns(Tabular):
         ]
 
     def _unknown(self, metric: Metric, aqm: str) -> tuple[int, float]:
-        """How many seeds have a bound only, and the lower bound of the median over the seeds."""
+        """The number of seeds with only a bound, and the lower bound of the median over the
+        seeds."""
         bounds = self.bounds(metric, aqm)
         unknown = sum(not math.isnan(bound) for bound in bounds)
         if not unknown:
@@ -262,7 +263,7 @@ class ComparedRuns(Tabular):
     def tests(self) -> list[PairedDifference]:
         """Paired differences against the first AQM, in the order of `cells`.
 
-        If engines are compared, of each AQM against itself on the last engine.
+        Between engines: of each AQM from itself on the last engine.
         """
         tested = list(self.references) or self.aqms[1:]
         pairs = [(metric, aqm) for metric in self.metrics for aqm in tested]

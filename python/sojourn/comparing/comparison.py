@@ -44,7 +44,7 @@ class Comparison(ComparedRuns):
         return all_warnings(self)
 
     def words(self) -> list[str]:
-        """What is significant, in one sentence per AQM."""
+        """The significant differences, in one sentence per AQM."""
         from sojourn.comparing.conclusions import sentences
 
         return sentences(self)

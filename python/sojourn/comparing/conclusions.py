@@ -49,9 +49,9 @@ def _fixed(comparison: ComparedRuns) -> str:
 
 
 def _nearly_fixed(comparison: ComparedRuns) -> Iterator[str]:
-    """AQMs most of whose runs are the same one, such as fq_codel where flows rarely share a hash.
+    """AQMs for which most runs are identical, such as fq_codel where flows rarely share a hash.
 
-    Further seeds are hardly replicas, and an interval over them looks more exact than it is.
+    Further seeds hardly add replicas, so an interval over them looks more exact than it is.
     """
     for aqm in comparison.aqms:
         digests = Counter(run.digest for run in comparison.of(aqm))
@@ -65,7 +65,7 @@ def _nearly_fixed(comparison: ComparedRuns) -> Iterator[str]:
 
 
 def method(comparison: ComparedRuns) -> list[str]:
-    """How to read the numbers, in a few sentences; one more where values are not known."""
+    """How to read the numbers, in a few sentences; one more if values are unknown."""
     n = len(comparison.seeds)
     if n == 1 and not comparison.references:
         return ["Values are those of one seed: intervals and tests need two seeds or more."]

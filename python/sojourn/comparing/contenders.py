@@ -28,7 +28,7 @@ class Contender:
         target: its delay target; may be empty.
         update: name and value of its update interval; may be empty.
         hz: timer frequency to which a kernel dialect rounds that; else empty.
-        effective: values that it used in place of what was asked for, one text each.
+        effective: values that it used in place of requested ones, one text each.
         linux: the release of Linux that it follows in the simulator; may be empty.
     """
 

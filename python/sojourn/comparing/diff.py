@@ -36,9 +36,10 @@ class Difference(Tabular):
         link: the link in question.
         aqms: both, as given.
         arrivals: number of packets.
-        different: number of packets that were dropped or marked by one AQM only, or at another
-            stage, or for another cause.
-        first: the first signal that only one gave, or None: ``side`` (0 or 1), ``packet`` (index in
+        different: number of packets that were dropped or marked by one AQM only, or by both at
+        different stages or for different causes.
+        first: the first signal that only one AQM gave, or None: ``side`` (0 or 1), ``packet``
+        (index in
             the order of arrival), ``t_ns``, ``flow``, ``seq``, ``bytes``, ``sojourn_ns``, ``fate``,
             ``stage``, ``cause``, ``evidence`` (state of the law just before it) and ``states`` (of
             both disciplines before the event), as rows of (name, value, unit).

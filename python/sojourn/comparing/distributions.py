@@ -63,10 +63,10 @@ def t_quantile(degrees: int, probability: float) -> float:
 
 
 def outside_median(values: int, level: float) -> int:
-    """How many order statistics to leave out at either end of an interval of the median.
+    """How many order statistics to exclude at either end of an interval of the median.
 
     Args:
-        values: how many there are.
+        values: the number of values.
         level: the interval misses the median with at most this probability (Conover 1999 §3.2).
     """
     ways, either = 1 << values, 0
@@ -85,7 +85,7 @@ def root(function: Callable[[float], float], low: float, high: float, *, toleran
         function: has different signs at both ends.
         low: one end.
         high: the other end.
-        tolerance: how far from the root the result may be.
+        tolerance: the largest error of the result.
 
     Source: https://doi.org/10.1007/BF01934364 (the Illinois algorithm).
     """
@@ -110,7 +110,7 @@ def _beta(a: float, b: float, x: float, odds: float) -> float:
     """The regularised incomplete beta function of `x`; `odds` is ``x / (1 - x)``."""
     if x == 0.0:
         return 0.0
-    # Not of x and 1 - x, either of which may be almost 1.
+    # Computed from `odds`, as x or 1 - x may be almost 1.
     powers = -a * math.log1p(1.0 / odds) - b * math.log1p(odds)
     front = math.exp(powers - _log_beta(a, b)) / a
     c, d = 1.0, 1.0 / _away(1.0 - (a + b) * x / (a + 1.0))

@@ -38,8 +38,8 @@ PAIR = ("delay_p95", "utilisation")
 """The metrics of a queue that are judged together."""
 LABEL = "delay p95 at utilisation"
 SAMPLES = 9_999
-# With fewer seeds all differences have one sign by chance in more than 5 % of cases, 2^(1 - n), and
-# then all samples agree: 25 % for three seeds, 3.1 % for six.
+# With fewer seeds, all differences have one sign by chance in more than 5 % of cases: 2^(1 - n), 25
+# % for three seeds, 3.1 % for six. All bootstrap samples then agree.
 SURE_SEEDS = 6
 _FEW = (
     "Fewer than six seeds cannot say which AQM dominates another in queue delay p95 and "
@@ -56,7 +56,7 @@ class Dominance:
     Attributes:
         aqm: the AQM that may dominate.
         over: the other AQM.
-        probability: share of bootstrap samples of the seeds in which it is; NaN with fewer than
+        probability: share of bootstrap samples of the seeds in which it does; NaN with fewer than
             `SURE_SEEDS` seeds.
         delay: mean of the paired differences of queue delay p95, in seconds, `aqm` minus `over`.
         utilisation: the same of utilisation, 0 to 1.
@@ -74,7 +74,7 @@ class Dominance:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it dominates in that share of the samples."""
+        """Whether the share of samples in which it dominates is at least `confidence`."""
         return self.probability >= self.confidence
 
 

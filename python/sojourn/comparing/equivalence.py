@@ -1,8 +1,8 @@
 """No practical difference: two one-sided tests within a stated margin.
 
-A difference that is not significant need not be zero. Two contenders are called equivalent where
-the 90 % interval of their paired difference lies within the margin: both one-sided t tests at 5 %
-reject a difference as large as the margin.
+A difference that is not significant need not be zero. Two contenders are called equivalent if
+the 90 % interval of their paired difference lies within the margin: then both one-sided t tests
+at 5 % reject a difference as large as the margin.
 
 Source: Schuirmann 1987 (two one-sided tests).
 """

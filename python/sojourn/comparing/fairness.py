@@ -118,7 +118,7 @@ def _kinds(results: Sequence[Result], known: Sequence[str]) -> Iterator[str]:
 
 
 def law(kind: str) -> str:
-    """The law of a kind of AQM: that inside ``fq(...)``, or that of a preset such as fq_pie."""
+    """The law of a kind of AQM: the one inside ``fq(...)`` or inside a preset such as fq_pie."""
     return kind.removeprefix("fq(").removesuffix(")").removeprefix("fq_")
 
 
@@ -230,9 +230,9 @@ def _with_file(comparison: ComparedRuns, aqm: str) -> str:
 
 
 def _same_dialect(aqms: Sequence[str], members: Sequence[Contender]) -> list[str]:
-    """The AQMs with the dialect of the law that has the fewest, if its variants have it.
+    """The AQMs with the dialect of the law that has the fewest dialects, if its variants have it.
 
-    Of two with as many, that of the later in `_VARIANTS`: a law built on the other.
+    Among laws with equally few, the later one in `_VARIANTS`: a law built on the other.
     """
     known = {entry["name"]: [d["name"] for d in entry["dialects"]] for entry in _core.aqms()}
     changed = dict(zip(aqms, aqms, strict=True))

@@ -270,7 +270,8 @@ pub(super) fn check_packet_numbers(
     Ok(())
 }
 
-/// If no entry of a recording falls within the run, its times do not count from its start.
+/// Refuses a recording of which nothing falls within the run: its times do not count from the
+/// flow's start.
 pub(super) fn check_replays(flows: &[FlowGroup], duration: Span) -> Checked<()> {
     for (index, group) in flows.iter().enumerate() {
         let Some(recording) = group.app.recording() else { continue };
