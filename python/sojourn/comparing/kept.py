@@ -1,6 +1,6 @@
-"""Whether a folder holds a comparison already, as it would be saved again.
+"""Whether a folder already holds a comparison just as it would be saved again.
 
-The name of a comparison is the digest of all on which its files depend: the entries of its runs in
+The name of a comparison is the digest of everything its files depend on: the entries of its runs in
 the store, what the report says about the scenario, the forms of the figures, the code that writes
 them, and the user's settings of matplotlib. An entry of this name in the store has the checksums
 of the files.
@@ -57,7 +57,7 @@ def remember(folder: Path, written: Iterable[str], name: str, store: Store | Non
         folder: where.
         written: its files, without its runs.
         name: name of the comparison.
-        store: what is not kept there is written again the next time.
+        store: where; a comparison that is not kept there is written again next time.
     """
     if store is not None:
         sums = {file: _sum(folder / file) for file in written}

@@ -18,7 +18,7 @@ from sojourn.comparing.statistics import ALPHA, CONFIDENCE
 
 @dataclass(frozen=True)
 class Looks:
-    """The numbers of seeds after which a comparison is looked at.
+    """The numbers of seeds at which a comparison is tested.
 
     Attributes:
         counts: these numbers, increasing; empty if the number of seeds was fixed.
@@ -37,7 +37,7 @@ class Looks:
         return self._level(2.0 * ALPHA) / 2.0 if len(self.counts) > 1 else ALPHA
 
     def p_value(self, p_value: float) -> float:
-        """The p-value over all looks of a two-sided one at a single look; NaN stays NaN."""
+        """The p-value over all looks for a two-sided one of a single look; NaN stays NaN."""
         if len(self.counts) < 2 or not p_value < 1.0:
             return p_value
         from sojourn.study.until import repeated_p_value

@@ -223,7 +223,7 @@ def _references(aqms: Sequence[str], on: Sequence[EngineSelection]) -> dict[str,
 
 
 def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
-    """The seeds themselves, from a number of seeds or as they are.
+    """A list of seeds, from their number or from the seeds themselves.
 
     Raises:
         InputError: it is neither a number nor a list of seeds, the list is empty, or an entry

@@ -1,4 +1,5 @@
-"""What a comparison has per metric and AQM: an estimate, and a difference from the first AQM."""
+"""The values of a comparison per metric and AQM: an estimate, and a difference from the first
+AQM."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def shaped_rate(link: dict[str, Any]) -> str:
 
 
 def rates(results: Mapping[str, Iterable[Result | None]], link: str) -> dict[str, str]:
-    """The shaped rate of each contender, empty if the link limits it; empty if all are equal.
+    """The rate to which each contender shapes, or "" if it does not; no entry if all are equal.
 
     Args:
         results: keyed by contender; None where a run failed.

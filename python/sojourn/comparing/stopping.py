@@ -1,4 +1,4 @@
-"""When a comparison has enough seeds: the rule as it was asked for, and what has stopped."""
+"""When a comparison has enough seeds: the requested rule, and the contenders that have stopped."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _NEEDS = "write a share such as 5%, or `decided`"
 
 
 def going(rule: StoppingRule, comparison: ComparedRuns) -> tuple[StoppingRule, list[str]]:
-    """The rule with what has stopped now, and the contenders that need more seeds.
+    """The rule with the contenders that have stopped now, and those that need more seeds.
 
     Args:
         rule: the rule.
@@ -60,7 +60,7 @@ def going(rule: StoppingRule, comparison: ComparedRuns) -> tuple[StoppingRule, l
 def _stop(
     rule: StoppingRule, comparison: ComparedRuns, aqm: str, left: int
 ) -> list[StoppedContender]:
-    """Why it needs no more seeds while others go on; empty if it does."""
+    """Why an AQM needs no more seeds while others go on; empty if it needs more."""
     seeds = len(comparison.seeds)
     if not left and _is_lasting(rule, comparison, aqm):
         return [StoppedContender(aqm, seeds, "each of its headline differences is known")]
@@ -126,7 +126,7 @@ def add_seeds(
             if cell[0] in running and cell[1] in due and cell not in outcomes
         ])  # fmt: skip
         found = compared(seeds, outcomes, rule)
-        # Its tests stay: they depend on the planned looks, and not on what has stopped.
+        # Its tests stay: they depend on the planned looks, not on the contenders that have stopped.
         rule, running = going(rule, found)
         found.until = rule
         if not running or found.failures or found.invalid:

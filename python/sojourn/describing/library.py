@@ -69,7 +69,7 @@ def load(source: ScenarioLike, sets: Sets | None = None) -> _core.Scenario:
         InputError: neither a file nor a shipped scenario has that name.
         ScenarioError: the content is not a legal scenario.
         OSError: the file, or a trace it names, cannot be read.
-        TypeError: the source is nothing of these.
+        TypeError: the source is none of these.
     """
     if isinstance(source, _core.Scenario):
         if sets:

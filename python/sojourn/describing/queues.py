@@ -76,7 +76,7 @@ def left_out(resolved: dict[str, Any], link: str | None = None) -> list[str]:
 
 
 def contradictions(effective: Iterable[dict[str, Any]], link: str | None = None) -> list[str]:
-    """Values that the queue of a link uses in place of what the scenario says, one text each.
+    """Values that the queue of a link uses in place of the scenario's, one text each.
 
     An interval that grows with the target of its tin is left out.
 
@@ -95,7 +95,7 @@ def contradictions(effective: Iterable[dict[str, Any]], link: str | None = None)
 
 
 def effective_lines(effective: Iterable[dict[str, Any]]) -> list[str]:
-    """One sentence for each link whose queue follows Linux, or uses other values than it says."""
+    """One sentence for each link whose queue follows Linux, or uses values other than written."""
     values = list(effective)
     links = dict.fromkeys(value["link"] for value in values)
     texts = {link: contradictions(values, link) for link in links}

@@ -138,7 +138,7 @@ class Engine(Protocol):
         """
 
     def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
-        """What a run of this scenario depends on in addition to it and this package.
+        """What a run depends on besides the scenario and this package.
 
         None if a second run may differ from the first, as in real time; such runs are not stored.
 

@@ -18,7 +18,7 @@ NAMES = ("sim", "linux", "ns3")
 
 
 _RENAMED = {"on": "engine", "engines": "engine", "cc": "ccs", "app": "apps", "aqm": "aqms"}
-"""Words that are easily mistaken for an argument of `run` and the like, and the argument."""
+"""Words often mistaken for an argument of `run` and similar calls, each with that argument."""
 
 
 @dataclass(frozen=True)

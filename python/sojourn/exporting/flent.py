@@ -41,7 +41,7 @@ class _Flow:
 
 
 def data(result: Result) -> tuple[bytes, list[str]]:
-    """The content of a ``.flent.gz``, and what the file cannot say.
+    """The content of a ``.flent.gz``, and what the file cannot express.
 
     Downloads and uploads are the TCP flows; flows whose first link is called ``up``, ``upload``,
     ``upstream`` or ``uplink`` go up. Flows of ``kind = "echo"`` are the pings.

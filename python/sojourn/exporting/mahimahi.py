@@ -23,7 +23,7 @@ def trace(scenario: _core.Scenario, link: str | None = None) -> str:
     """The lines of a trace that lasts as long as the scenario.
 
     Args:
-        scenario: what has the link.
+        scenario: the scenario with the link.
         link: its name; by default the only one.
 
     Raises:
@@ -59,7 +59,7 @@ def trace(scenario: _core.Scenario, link: str | None = None) -> str:
 
 
 def _carried(steps: list[tuple[int, int]], end_ns: int) -> int:
-    """What the link carries in the millisecond that ends then; past steps are removed."""
+    """The amount that the link carries in the millisecond until `end_ns`; removes past steps."""
     at, carried = end_ns - _NS_PER_MS, 0
     while len(steps) > 1 and steps[1][0] <= end_ns:
         carried += steps[0][1] * (steps[1][0] - at)
@@ -69,7 +69,7 @@ def _carried(steps: list[tuple[int, int]], end_ns: int) -> int:
 
 
 def _steps(link: str, rate: Any) -> list[tuple[int, int]]:
-    """From which nanosecond on which rate in bit/s holds."""
+    """Pairs of time in ns and the rate in bit/s that holds from then on."""
     if isinstance(rate, str):
         return [(0, round(required(f"links.{link}.rate", rate).size))]
     if rate["kind"] != "schedule":

@@ -31,7 +31,7 @@ def write(source: Path, folder: Path) -> list[Path]:
 
     Raises:
         InputError: `source` holds neither, or is damaged.
-        OSError: a file cannot be written; none of this call remains then.
+        OSError: a file cannot be written; this call then leaves no file.
     """
     runs = list(_runs(source))
     with files.Together() as together:

@@ -28,7 +28,7 @@ def exported(
 
     Args:
         scenario: what is exported; a link ``down`` becomes the ifb of the device's ingress.
-        device: that gets the disciplines.
+        device: the device that gets the disciplines.
         link: the only link to export, as the device's egress; by default ``up`` and ``down``, or
             the only link.
         kernel: Linux release, such as ``6.1``, that must have the disciplines.

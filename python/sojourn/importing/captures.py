@@ -26,7 +26,7 @@ _MAGIC = (
 _LONGEST_S = 86_400.0
 _BINS_PER_STEP = 10
 _FEWEST_LARGE = 10
-"""Packets of 1000 B in a step without which its rate says nothing about the link."""
+"""A step with fewer packets of 1000 B says nothing about the link's rate."""
 _TCP = 6
 _WAYS: tuple[Way, Way] = ("up", "down")
 
@@ -139,7 +139,8 @@ def _measurement(
 
 
 def _rates(arrivals: Mapping[str, Any], length_s: float) -> StepCurve | None:
-    """The highest rate of a tenth of each step; where no transfer went on, the one before holds."""
+    """By step, the highest rate of a tenth of it; without a transfer, the rate of the step
+    before."""
     width_s = arrivals["width_ns"] / 1e9
     found: list[float | None] = []
     for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):

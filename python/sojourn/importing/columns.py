@@ -87,7 +87,7 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
 
 
 def _lost_probes(probes: list[tuple[float, float]], result: Measurement) -> None:
-    """In a table of nothing but round trips, a row without one is of a probe that was lost."""
+    """In a table of round trips only, a row without one stands for a lost probe."""
     result.losses = loss_curve((time, not rtt > 0) for time, rtt in probes)
     lost = sum(not rtt > 0 for _, rtt in probes)
     result.loss = lost / len(probes)

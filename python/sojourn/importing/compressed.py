@@ -15,7 +15,7 @@ class CutError(Exception):
 
 
 def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of a file without its compression; one that is not compressed, as it is.
+    """The content of a file without its compression; an uncompressed file as it is.
 
     Several compressed files in a row are read one after the other, and zeros behind the last are
     padding, as in gzip(1).
@@ -24,7 +24,7 @@ def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
         blocks: the bytes of the file.
 
     Raises:
-        CutError: it is damaged, or ends early; what came before has been given.
+        CutError: it is damaged, or ends early; the content before has been yielded.
     """
     decoder: Any = None
     make: Callable[[], Any] | None = None
@@ -59,7 +59,7 @@ def _decompressor(start: bytes) -> Callable[[], Any] | None:
 
 
 def _expanded(decoder: Any, block: bytes) -> Iterator[bytes]:
-    """What a block expands to, a part at a time: a block may hold a thousand times its size."""
+    """The expansion of a block, a part at a time: a block may hold a thousand times its size."""
     if isinstance(decoder, bz2.BZ2Decompressor):
         yield decoder.decompress(block, _PART_BYTES)
         while not decoder.needs_input and not decoder.eof:

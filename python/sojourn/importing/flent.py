@@ -117,7 +117,7 @@ def _host(metadata: dict[str, Any], result: Measurement) -> None:
     """The sender's congestion control and queueing discipline from the metadata."""
     sysctls = metadata.get("SYSCTLS") or {}
     key = "tcp_congestion_control"
-    # The test may set another one than the host's.
+    # The test may set a control other than the host's.
     control = (metadata.get("TEST_PARAMETERS") or {}).get("tcp_cong_control")
     control = control or sysctls.get(key) or sysctls.get(f"net.ipv4.{key}")
     if control:

@@ -96,7 +96,7 @@ def _rates(intervals: list[dict[str, Any]], key: str, name: str) -> StepCurve:
     ]
     end_s = float(intervals[-1][key]["end"])
     if len(points) > 2:
-        # The last interval may be of a few microseconds, where a burst tells nothing of the rate.
+        # The last interval may be of a few microseconds, where a burst says nothing about the rate.
         (before, rate, place), (last, last_rate, _) = points[-2:]
         if end_s - last < _SHORT * (last - before):
             bits = rate * (last - before) + last_rate * (end_s - last)

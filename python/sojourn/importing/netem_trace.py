@@ -1,7 +1,7 @@
 """Rates, delays and losses in the JSON forms of the Rust crate netem-trace, which rattan reads.
 
 Sources: netem-trace 0.4, model::{bw, delay, loss}, whose quantities are structures or, with its
-feature `human`, text; and series, lists of what a model gave.
+feature `human`, text; and series, lists of a model's output.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _FPING_SENT = re.compile(r"xmt/rcv/%loss = (?P<sent>\d+)/(?P<received>\d+)/")
 _WINDOWS_SENT = re.compile(r"= (?P<sent>\d+), \S+ = (?P<received>\d+), \S+ = \d+\s*\(\d+\s?%")
 _INTERVAL_S = 1.0
 _NUMBERS = 1 << 16
-"""Sequence numbers begin again after these."""
+"""Sequence numbers start again after this many."""
 _LONGEST_LINE = 500
 """No line of ping is longer; the patterns take time quadratic in the length of a line."""
 

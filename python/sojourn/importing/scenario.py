@@ -28,8 +28,9 @@ class Assumptions:
     rtt: str | None = None
     """The base round-trip time, such as ``30ms``."""
     delay: Literal["recorded", "least"] | None = None
-    """Whether round trips over time become a schedule of delays, or their least stands for all; by
-    default the least if a transfer filled the queue meanwhile."""
+    """Whether round trips over time become a schedule of delays, or the smallest holds throughout;
+    by
+    default the smallest if a transfer filled the queue meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def imported(
         assumed.append(
             "the traffic: one bulk transfer each way that the link has, and a voice call"
         )
-    # Of recorded traffic everything counts.
+    # All recorded traffic counts.
     warmup_s = 0.0 if measured.traffic else min(_LONGEST_WARMUP_S, _WARMUP_SHARE * duration_s)
     lines = [
         f"# {measured.format}, read from {_comment(source)}.",

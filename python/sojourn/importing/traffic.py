@@ -49,7 +49,7 @@ def ms(seconds: float) -> str:
 
 
 def base_rtt_s(flow: Mapping[str, Any]) -> float | None:
-    """The least round trip of a connection that the capture shows, which has a queue in it too."""
+    """The smallest round trip of a connection in the capture; it may include queueing."""
     found = [flow["handshake_ns"]] if flow["handshake_ns"] is not None else []
     halves = [flow[way]["rtt_least_ns"] for way in ("up", "down")]
     if None not in halves:
@@ -67,7 +67,7 @@ def groups(
         links: names of the links that the scenario has: ``down``, ``up``.
         stem: stem of the names of recordings.
         rtt: base round-trip time of flows whose own is not known.
-        is_given: whether that is the user's, and holds for all flows.
+        is_given: whether the user gave `rtt`, which then holds for all flows.
         cc: the congestion control.
     """
     result = Groups()

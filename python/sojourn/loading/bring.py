@@ -166,7 +166,7 @@ def _of_tc(aqm: str, framing: Callable[[], int] | None) -> str:
             if "no counterpart" in phrase:
                 raise InputError(f"--aqm `{aqm}`: {phrase}; leave it out, or write {text}")
         if overhead is not None and framing:
-            # Ours comes on top of the link's framing.
+            # Our overhead is added to the link's framing.
             text = text.replace(f"overhead={overhead}B", f"overhead={overhead - framing()}B")
         return text
     if _core.tc_looks_like(aqm):

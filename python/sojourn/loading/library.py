@@ -114,7 +114,7 @@ def check_unchanged(file: Path, found: Opened) -> None:
     """Refuse a library that was loaded in place while it was built again.
 
     Raises:
-        InputError: so it was.
+        InputError: it was.
     """
     if found.opened != str(file.resolve()):
         return
@@ -218,7 +218,7 @@ def _try(file: Path, entry: str, found: Opened) -> None:
     """Load a library, and call a law's hooks, in a separate process first: they may end it.
 
     Raises:
-        InputError: it does, or takes too long.
+        InputError: they do, or take too long.
     """
     import subprocess
 

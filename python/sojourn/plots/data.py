@@ -1,4 +1,4 @@
-"""From result tables to arrays that figures draw."""
+"""Turns result tables into arrays for figures."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sojourn.plots.excerpt import Floats
 
-# A name at least this many lines from its cloud is joined to it by a line.
+# A name at least this many text lines from its cloud gets a leader line.
 _FAR = 1.7
 
 

@@ -1,4 +1,4 @@
-"""What figures draw of clouds, series and boxes, as numbers: matplotlib's and those of the page."""
+"""Clouds, series and boxes as numbers, for matplotlib's figures and those of the page."""
 
 from __future__ import annotations
 

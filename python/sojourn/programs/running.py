@@ -74,7 +74,7 @@ def run_programs(
         until: a time such as ``60s`` at which commands that have not ended are stopped.
         sets: see `sojourn.run`.
         aqms: see `sojourn.run`.
-        link: the link that gets it; by default that from servers to clients.
+        link: the link that gets the AQM; by default that from servers to clients.
         kernel: the guest kernel of another release, or a path.
         out: folder for the result and the programs' output.
         **choices: ``seed``, ``progress`` and ``memory`` of `sojourn.run`.
@@ -101,7 +101,7 @@ def run_programs(
 def with_bottleneck(
     scenario: ScenarioLike, sets: Sets | None = None, until: str | None = None
 ) -> _core.Scenario:
-    """A scenario whose bottleneck is our router, which runs every AQM, unless it names another one.
+    """The scenario with our router, which runs every AQM, as bottleneck, unless it names another.
 
     Args:
         scenario: see `sojourn.run`.

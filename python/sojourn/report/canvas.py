@@ -157,9 +157,9 @@ class Canvas:
         fill: str = INK, weight: str = "normal", style: str = "normal", turned: bool = False,
         most: float = math.inf,
     ) -> None:  # fmt: skip
-        """A text; `y` is that of its base line. A turned one runs upwards.
+        """A text; `y` is that of its base line. A rotated text runs upwards.
 
-        A text that would be wider than `most` is smaller.
+        A text that would be wider than `most` is drawn smaller.
         """
         letter = _BOLD if weight == "bold" else _LETTER
         size = min(size, most / (letter * max(1, len(text))))

@@ -229,7 +229,7 @@ def _delay_time(results: Results, link: str, of: Keys, size: str) -> Canvas | No
             ("drops", _LOSS, box.bottom, -5.0), ("marks", _MARK, box.top, 5.0)
         ):  # fmt: skip
             ticks_s, counts = data.series(results[aqm][0], link, var)
-            # Ticks of one pixel look as one.
+            # Ticks within one pixel look like one.
             at = np.unique(at_x.at(ticks_s[counts > 0]).round(1)).tolist()
             canvas.segments([(tick, edge, tick, edge + to) for tick in at], stroke, 0.7)
     canvas.text((left + width - 10) / 2, canvas.height - 6, "time [s]", anchor="middle")

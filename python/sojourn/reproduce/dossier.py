@@ -39,7 +39,7 @@ def save(reproduction: Reproduction, folder: Path, say: Say = quiet) -> list[str
     Args:
         reproduction: what was measured.
         folder: where to write.
-        say: receives which paper's figures are drawn.
+        say: receives the name of the paper whose figures are drawn.
 
     Raises:
         OSError: the folder cannot be written, or the disk is full.

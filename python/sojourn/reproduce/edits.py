@@ -37,7 +37,7 @@ class Edit:
 
 @dataclass
 class _Changes:
-    """What the edits of a case come to."""
+    """The combined effect of a case's edits."""
 
     # By link: queues that the scenario writes as texts, and those that an edit replaces.
     written: dict[str, str]

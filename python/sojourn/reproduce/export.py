@@ -84,7 +84,7 @@ def scenario_text(scenario: _core.Scenario, folder: Path) -> str:
 
     Args:
         scenario: loaded.
-        folder: where the text is to lie; files that the scenario names are relative to it.
+        folder: the folder for the text; files that the scenario names are relative to it.
     """
     document = json.loads(scenario.document_json())
     _relate(document, Path(scenario.origin).parent, folder)
@@ -92,7 +92,7 @@ def scenario_text(scenario: _core.Scenario, folder: Path) -> str:
 
 
 def _relate(part: Any, old: Path, new: Path) -> None:
-    """Let files that are relative to one folder be relative to another; changed in place."""
+    """Rewrite, in place, files relative to one folder as relative to another."""
     if isinstance(part, dict) and part.get("kind") in _WITH_FILES and "file" in part:
         part["file"] = os.path.relpath(old / part["file"], new)
     for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():

@@ -162,8 +162,8 @@ _ARRIVAL_BIN_NS = 100_000_000
 def _arrivals(result: Result) -> Arrays:
     """Bytes of each group's packets that left the first queue, laid out as by `_goodput`.
 
-    Only the first copy of a packet counts: of flows with one connection this is what has arrived,
-    in order or not, but for the wire behind the queue.
+    Only the first copy of a packet counts. For flows with one connection this equals what has
+    arrived, in order or not, except for the effects of the wire behind the queue.
     """
     table = result.packets
     sent = np.asarray(table["queue"].combine_chunks().indices) == 0

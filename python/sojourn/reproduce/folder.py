@@ -102,7 +102,7 @@ class _Cases:
 
     @property
     def tables(self) -> dict[str, Reader]:
-        """By key; empty of a paper that runs nothing."""
+        """The table of each case by key; empty for a paper that runs nothing."""
         return self.reader.tables("cases", "cases, such as [cases.pie]")
 
     def _case(self, key: str) -> tuple[Case, _core.Scenario]:
@@ -128,7 +128,7 @@ class _Cases:
         return found
 
     def _chain(self, key: str) -> list[Reader]:
-        """The case and those that it is based on, the first of them first."""
+        """The case and those that it is based on, the original first."""
         keys = [key]
         while base := self._known(keys[0]).text_of("base", ""):
             reader = self._known(keys[0])

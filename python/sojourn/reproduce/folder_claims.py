@@ -22,7 +22,7 @@ _RELATIONS: Mapping[str, Callable[[str, str, float], Part]] = {
     "not_below": lambda a, b, _factor: claims.not_less(a, b),
     "like": lambda a, b, _factor: claims.alike(a, b),
 }
-# What may be done with a second quantity before a number is compared.
+# Operations with a second quantity before the result is compared with a number.
 _OPERATIONS = ("divided_by", "minus", "percent_less_than")
 _PART = (*_QUANTITY, *_NUMBERS, *_RELATIONS, *_OPERATIONS, "unit", "tolerance")
 _TOLERANCES = ("exact", "approx")
@@ -30,7 +30,7 @@ _TOLERANCES = ("exact", "approx")
 
 @dataclass(frozen=True)
 class Scopes:
-    """What a case has: by its key the names of its links and of its classes of flows."""
+    """The names of each case's links and of its classes of flows, by the case's key."""
 
     links: Mapping[str, list[str]]
     classes: Mapping[str, list[str]]
@@ -150,7 +150,7 @@ class _PartReader:
         return factors[unit]
 
     def _other(self, key: str, own: Wanted, *more: str) -> tuple[Wanted, float]:
-        """The quantity of a table in the part; what it leaves out is as in the part."""
+        """The quantity of a table in the part; keys that it lacks are those of the part."""
         table = self._reader.table[key]
         if not isinstance(table, dict):
             raise self._reader.refuse('must be a table, such as { case = "codel" }', key)
@@ -180,7 +180,7 @@ class _PartReader:
     def _settling(
         self, reader: Reader, metric: str, usual: Mapping[str, Any]
     ) -> tuple[tuple[float, float] | None, float]:
-        """The bounds of a settling time, and from when it counts; negative if nothing says so."""
+        """The bounds of a settling time, and its start; negative if no key states it."""
         within = reader.table.get("within", usual.get("within"))
         if not is_settling(metric):
             if key := next((k for k in ("within", "after") if k in reader.table), ""):

@@ -79,7 +79,7 @@ class Wanted:
 
     @property
     def key(self) -> str:
-        """Of the item's values: ``pie.bottleneck.delay_p95_ms``."""
+        """Its key among the item's values: ``pie.bottleneck.delay_p95_ms``."""
         return ".".join(filter(None, [self.case, self.of, self.column]))
 
 
@@ -99,7 +99,7 @@ def is_settling(metric: str) -> bool:
 
 
 def keeps(wanted: Iterable[Wanted], figure: str) -> tuple[str, ...]:
-    """What the runs have to keep for these quantities and the item's figure."""
+    """The extracts of runs that these quantities and the item's figure need."""
     needs_states = figure == "time" or any(each.metric.startswith("state_") for each in wanted)
     return ("delays", "states") if needs_states else ("delays",)
 

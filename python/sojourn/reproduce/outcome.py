@@ -113,7 +113,7 @@ class MeasuredPaper:
         return {each.key: each.what for made in self.items for each in made.item.variants}
 
     def asked(self) -> dict[str, str]:
-        """Of the variants those that a reader asks for."""
+        """The variants that a reader asks for."""
         keys = {key for made in self.items for key in made.item.asked()}
         return {key: what for key, what in self.variants().items() if key in keys}
 
@@ -122,7 +122,7 @@ class MeasuredPaper:
         return replace(self, items=[made.as_variant(key) for made in self.items])
 
     def counts(self) -> Counter[str]:
-        """How many claims have which verdict."""
+        """The number of claims by verdict."""
         return Counter(judged.verdict for judged in self.judged())
 
     def reason(self, judged: JudgedClaim) -> str:
@@ -243,7 +243,7 @@ def reproduce(
             paper's. Variants are measured as well and enter no score.
         link: the link that gets these AQMs; by default the only one, or ``bottleneck``.
         cases: a pattern such as ``*.pie`` for the cases that `sets` and `aqms` change.
-        say: receives, after the runs, which paper is judged.
+        say: receives, after the runs, the name of the paper that is judged.
         **engine_options: options of the engine, as for `sojourn.run`.
 
     Raises:

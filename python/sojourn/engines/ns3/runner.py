@@ -222,7 +222,7 @@ def install(to: Path, say: Say, source: Path | None = None) -> Path:
 
 
 def _needed(verb: str, say: Say, source: Path | None) -> tuple[Path, Path]:
-    """The source tree and ns-3's folder, which is downloaded if it is nowhere."""
+    """The source tree and ns-3's folder, which is downloaded if it is not found."""
     platforms.require_linux(f"ns3 {verb}")
     tree = checked_tree(source, _FILES) if source else source_tree()
     if tree is None:
@@ -238,7 +238,7 @@ def _needed(verb: str, say: Say, source: Path | None) -> tuple[Path, Path]:
 
 
 def _compiled(tree: Path, place: Path, target: str, *settings: str) -> Path:
-    """Compile a target of ``ns3/CMakeLists.txt``; the folder with what was made.
+    """Compile a target of ``ns3/CMakeLists.txt``; returns the build folder.
 
     Unchanged files are not compiled again. CMake binds a build folder to the source tree that it
     was first used for.

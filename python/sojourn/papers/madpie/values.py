@@ -73,9 +73,9 @@ def download_panel(values: Values, title: str, keys: Mapping[str, str]) -> BoxPa
 
 
 def _bulk_goodput(pool: Pool, traffic: str) -> Floats:
-    """Payload per second of all flows together from 1 s on, when it arrives: out of order as well.
+    """Payload per second of all flows together from 1 s on, counted on arrival, even out of order.
 
-    Counted in order, a filled hole would give a second more than the link carries.
+    Counted in order, a second that fills a hole would have more than the link carries.
     """
     bins = [rates[1:] for rates in pool.arrivals_bps(traffic, 1.0)]
     return np.concatenate(bins) * _PAYLOAD

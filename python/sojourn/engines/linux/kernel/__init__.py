@@ -25,7 +25,7 @@ from sojourn.errors import InputError, Unavailable
 DEFAULT_HZ = 1000
 _HERE = Path(__file__).parent
 _OPTIONS = _HERE / "options.config"
-# Added to them for a debug kernel.
+# Options added for a debug kernel.
 _DEBUG_OPTIONS = _HERE / "debug.config"
 PROGRAM = "linux"
 _ABOUT = "about.json"
@@ -287,7 +287,7 @@ def prepared(
 def describe(
     tarball: Path, version: str, hz: int, source: Path, *, debug: bool = False
 ) -> dict[str, object]:
-    """What is kept of a build besides its program."""
+    """The description of a build that is kept with its program."""
     return {
         "version": version,
         "hz": hz,

@@ -68,7 +68,7 @@ def build(
 
 
 def _work(version: str, hz: int, more: str) -> Path:
-    """The folder of the sources; other options have another, as most files depend on them."""
+    """The folder of the sources, one per set of options, as most files depend on these."""
     digest = f"-{hashlib.sha256(more.encode()).hexdigest()[:8]}" if more else ""
     return kernel.cache() / f"{version}-{hz}hz-{kernel.configuration(hz)[:8]}{digest}.sources"
 
