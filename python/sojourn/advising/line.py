@@ -139,7 +139,7 @@ def advise(
     Args:
         line: the line.
         device: the router's interface towards it.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         store: the store in which earlier runs are found.
 
     Raises:

@@ -95,7 +95,7 @@ def check(
     Args:
         text: commands, output of tc, or ``/etc/config/sqm``.
         given: assumptions about the line.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         store: the store in which earlier runs are found.
 
     Returns:

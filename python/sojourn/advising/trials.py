@@ -34,7 +34,7 @@ def run_each(
     Args:
         setups: name, for messages, and scenario in TOML.
         seeds: number of seeds.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         store: the store in which earlier runs are found.
 
     Returns:

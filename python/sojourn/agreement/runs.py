@@ -40,7 +40,7 @@ def agree(
         engine: two engines, such as ``"sim,linux"``; the second is the reference.
         seeds: number of seeds, counting up from each scenario's own.
         jobs: concurrent runs; the number of cores by default.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         store: where earlier runs are found and new ones kept; None to run everything.
         **engine_options: options of the engines, as in `sojourn.run`.
 

@@ -114,7 +114,7 @@ def agree_on_grid(
         design: the grid.
         tcp: the profile of the kernel's TCP.
         jobs: concurrent runs.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         store: where runs are kept.
         **engine_options: options of the engines.
     """

@@ -72,7 +72,7 @@ def check(
         operations: random operations in each of the long tests of the contract; a million take some
             seconds for a law in Python.
         jobs: concurrent runs; the number of cores by default.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
 
     Raises:
         InputError: the law is unknown.

@@ -59,7 +59,7 @@ def compare(
         sets: dotted keys with values that override the scenario file.
         out: folder in which every run is saved once it is complete, in place of earlier ones, as
             ``runs/contender=<aqm>/replica=<seed>/``.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         store: where earlier runs are found and new ones kept; None for neither.
         metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`; their
             differences are exploratory.

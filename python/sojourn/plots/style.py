@@ -88,7 +88,7 @@ _RC_OF_COLUMN: dict[Any, Any] = {
     "lines.linewidth": 1.2,
 }
 
-# The canvas of a format, and settings with which `savefig` would write another file than it.
+# The canvas of a format, and the settings without which `savefig` would write a different file.
 _CANVASES = {"svg": FigureCanvasSVG, "png": FigureCanvasAgg}
 _PLAIN: dict[Any, Any] = {
     "savefig.bbox": None,

@@ -20,7 +20,7 @@ from sojourn.reproduce.paper import Profile
 from sojourn.reproduce.select import select
 from sojourn.scenario import document_toml
 
-# What names a file relative to the scenario's folder.
+# Kinds of tables whose `file` is relative to the scenario's folder.
 _WITH_FILES = ("trace", "replay")
 
 

@@ -234,7 +234,7 @@ def reproduce(
         seeds: seeds per case; by default those of each item.
         jobs: concurrent runs; the number of cores by default.
         store: where finished runs are kept; the user's store by default.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         engine: one engine; ``linux``, the real kernel, has the testbed experiments only.
         executor: workers as for `sojourn.study.run_study`, which must see the store; by default
             threads of this process.

@@ -82,7 +82,7 @@ def spread(
         runs: runs of the simulator, each path once.
         store: where they are kept.
         workers: execute them; ended here.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
 
     Raises:
         InputError: a run is of another engine, or a worker of another version.

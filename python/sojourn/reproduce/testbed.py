@@ -17,7 +17,7 @@ class Testbed:
         missing: keyed by item: why it does not run; the others were not measured on a testbed.
         differs: keyed by claim, such as ``F2-6``: why it does not hold on the kernel.
         paragraphs: texts that several of these reasons refer to.
-        same: variants that are left out, as they differ in nothing that the kernel can be given.
+        same: variants that are left out, as the kernel has no setting for their difference.
     """
 
     items: Sequence[str]

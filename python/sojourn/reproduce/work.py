@@ -138,7 +138,7 @@ def make(
         runs: the wanted runs.
         store: where finished runs are found and new ones kept.
         jobs: concurrent runs, in threads; the number of cores by default.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         workers: those of a study, instead of threads.
 
     Raises:

@@ -74,7 +74,7 @@ def check_bytes(what: Callable[[], str], bytes_needed: float, allowed: str | Non
 
 
 def bounded(allowed: str | None = None) -> _core.Cancel:
-    """A switch whose runs raise `MemoryError` where they take more memory than `check` assumes.
+    """A switch whose runs raise `MemoryError` if they take more memory than `check` assumes.
 
     Args:
         allowed: see `check`.

@@ -61,7 +61,7 @@ class Task:
 
 
 class Progress(Protocol):
-    """Receives how far the runs are."""
+    """Receives the progress of the runs."""
 
     def start(self, runs: int, simulated_s: float) -> None:
         """Called before the first of `runs` runs, `simulated_s` seconds in total."""
@@ -102,7 +102,7 @@ def run_all(
         jobs: concurrent runs; the number of cores by default.
         finish: called in the run's thread with the task's index and its result as soon as it is
             complete, for example to save it.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         store: where earlier runs are found and new ones kept.
         memory: a size such as ``32GB`` that all runs may take together, instead of what the machine
             has free.

@@ -57,7 +57,7 @@ class Options:
         forward: the direction from the near to the far end; with a scenario, its `aqm` alone.
         reverse: the direction from the far to the near end, likewise.
         scenario: the scenario whose links the router has.
-        link: its link from near to far; where the flows leave no choice by default.
+        link: its link from near to far; not needed where the flows leave no choice.
         reverse_link: its link from far to near; by default the one that flows of `link` take in
             the other direction.
         near: place of the near end: ``new``, ``host``, the name of a namespace or its file.
@@ -217,7 +217,7 @@ def started(
     Args:
         plan: the result of `planned`.
         out: folder for the results.
-        prefix: what the command of the router begins with.
+        prefix: words in front of the router's command.
 
     Returns:
         Its reports, a line of JSON each, and a pipe whose end asks for the final one.

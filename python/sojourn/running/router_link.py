@@ -25,7 +25,7 @@ from sojourn.running.router import (
     with_warnings,
 )
 
-# Keeps a network namespace alive and says by which process: written whole, then renamed.
+# Keeps a network namespace alive; writes its process ID to a file, renamed once complete.
 _HOLD = 'echo $$ > "$0.new" && mv "$0.new" "$0" && exec sleep infinity'
 _LOOK_EVERY_S, _PATIENCE_S = 0.005, 10.0
 _OPTIONS = (
@@ -108,7 +108,7 @@ class RouterLink:
         """Start it; both interfaces are up.
 
         Raises:
-            ScenarioError: an option means nothing.
+            ScenarioError: an option is invalid.
             InputError: this machine, or this user, does not allow a router.
             RunFailed: it did not start.
         """

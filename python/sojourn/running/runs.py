@@ -58,7 +58,7 @@ def run(
         endpoints: transport libraries such as ``quinn:cc=bbr``, by what the scenario calls the
             transport; see `sojourn.endpoint`.
         out: folder to save the result in; it is checked before the work begins.
-        progress: receives how far the run is.
+        progress: receives the progress of the run.
         store: where earlier runs are found and new ones kept; None to run in any case.
         memory: a size such as ``32GB`` that the run may take, instead of the free memory.
         engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``; one.

@@ -39,7 +39,7 @@ _HEADER_BYTES = len(_MAGIC) + 65
 
 
 def warn(text: str) -> None:
-    """Report as Python does."""
+    """Report as a Python warning."""
     warnings.warn(text, stacklevel=3)
 
 

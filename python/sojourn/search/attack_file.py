@@ -90,7 +90,7 @@ class AttackSearch:
         link: the link that has it.
         scenario: the base scenario; the values of its keys count as simple.
         worst: one of `BADNESS`.
-        classes: classes of flows that unfairness and starvation are of.
+        classes: the classes of flows for unfairness and starvation.
         words: scenario keys with the bounds of the search.
         trials: number of scenarios to try.
         seeds: seeds of each, from 1 on.

@@ -114,7 +114,7 @@ def opened(
         search: description of the search in its store: name and document.
         executor: executes the runs; processes of this machine by default.
         jobs: number of these processes; one per core by default.
-        progress: receives how far each call is.
+        progress: receives the progress of each call.
         report: called with a sentence about every damaged file.
 
     Raises:
@@ -133,7 +133,7 @@ class Trials:
         store: folder, or any address that fsspec reads.
         search: description of the search in its store: name and document.
         workers: execute the runs.
-        progress: receives how far each call is.
+        progress: receives the progress of each call.
         report: called with a sentence about every damaged file.
 
     Raises:

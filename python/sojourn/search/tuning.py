@@ -163,7 +163,7 @@ def tune(
         store: folder, or any address that fsspec reads; an interrupted search continues.
         executor: executes the runs; processes of this machine by default.
         jobs: number of these processes; one per core by default.
-        progress: receives how far the runs of each step are.
+        progress: receives the progress of the runs of each step.
         report: called with a sentence about every damaged file of the store.
 
     Raises:

@@ -83,7 +83,7 @@ def run_study(
         executor: executes the runs; processes of this machine by default.
         jobs: number of these processes; one per core by default.
         part: only these points, and no compaction; for arrays of jobs.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
         report: called with a sentence about every damaged file of the store.
 
     Raises:

@@ -145,7 +145,7 @@ class MarginGrid:
             seed: seed of every run.
             duration_s: duration of every run; a third, at most 20 s, is warm-up.
             jobs: concurrent runs.
-            progress: receives how far the runs are.
+            progress: receives the progress of the runs.
 
         Raises:
             InputError: the congestion control exists only as a model.

@@ -51,7 +51,7 @@ def save(
         path: the page.
         with_series: whether the first seed of every point is run again for its time series.
         jobs: concurrent runs; one per core by default.
-        progress: receives how far these runs are.
+        progress: receives the progress of these runs.
 
     Raises:
         InputError: Altair or vl-convert is not installed, there is no run yet, or there are more

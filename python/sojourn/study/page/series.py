@@ -43,7 +43,7 @@ def record(
         results: results of the study.
         link: whose queue is shown.
         jobs: concurrent runs; one per core by default.
-        progress: receives how far the runs are.
+        progress: receives the progress of the runs.
 
     Returns:
         By index of the point; points of other engines and failed runs are left out.
