@@ -110,7 +110,7 @@ def cluster(
         InputError: Dask is not installed, the word is unknown, or the cluster does not answer.
     """
     distributed = _module("distributed")
-    # Dask gives up a batch after its worker has died three times; it is set aside here then.
+    # Dask gives up a batch after its worker has died three times; we then set the batch aside.
     if where == "local":
         # Without an address Dask binds to every interface, also for its dashboards.
         usual = {

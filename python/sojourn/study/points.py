@@ -27,7 +27,7 @@ _AT_ONCE = 64
 
 @dataclass(frozen=True)
 class LinkFacts:
-    """What doubts about a study need of a link.
+    """The properties of a link that doubts about a study need.
 
     Attributes:
         name: its name.
@@ -42,7 +42,7 @@ class LinkFacts:
 
 @dataclass(frozen=True)
 class PointFacts:
-    """What is kept of a resolved point; its scenario takes a hundred times as much memory.
+    """The kept part of a resolved point; its scenario takes a hundred times as much memory.
 
     Attributes:
         digest: digest of everything that its runs depend on except for the seed.
@@ -97,7 +97,7 @@ class PointScenario:
 
 
 class StudyPoints(Sequence[PointScenario]):
-    """The points of a study, each resolved once; what is kept of one takes some 50 bytes.
+    """The points of a study, each resolved once; a point takes some 50 bytes.
 
     Args:
         study: the study.
@@ -199,7 +199,7 @@ def resolve(study: Study) -> StudyPoints:
 
 
 _Made = tuple[_core.Scenario, str, str]
-"""A scenario, its resolved form as JSON, and the links of that."""
+"""A scenario, its resolved form as JSON, and its links."""
 
 
 def _resolved(study: Study, found: StudyGrid) -> Iterator[tuple[StudyPoint, _Made]]:

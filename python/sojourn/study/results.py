@@ -179,7 +179,8 @@ class Results(TabularByName):
         return self._progress()[0]
 
     def _progress(self) -> tuple[list[int], int]:
-        """The seeds that each point needs; how many points have all and miss the rule."""
+        """The seeds that each point needs, and the number of points that have all and miss the
+        rule."""
         rule = self.study.until
         if rule is None:
             return [self.study.seeds] * len(self.points), 0
@@ -202,7 +203,7 @@ class Results(TabularByName):
         return found
 
     def status(self) -> StudyStatus:
-        """How far the study is."""
+        """The progress of the study."""
         kept, failed = self.store.runs(), self.store.failed()
         seeds_wanted, unmet = self._progress()
         wanted = [

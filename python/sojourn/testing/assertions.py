@@ -156,7 +156,7 @@ class SeededMetric:
             text: the bounds, for messages.
 
         Raises:
-            InputError: a bound means nothing, or the metric has no value in any run.
+            InputError: a bound is invalid, or the metric has no value in any run.
         """
         if self.factor != 1.0:
             raise InputError("a factor belongs to the other side: a.metric(...) < 0.8 * b.metric()")
@@ -215,7 +215,7 @@ def assert_metric(
     Raises:
         AssertionError: it has failed.
         NotDecided: it is undecided, or a run was invalid.
-        InputError: no bound is given, or one means nothing.
+        InputError: no bound is given, or one is invalid.
     """
     bounds = {"above": above, "below": below}
     text = " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)

@@ -1,7 +1,7 @@
 """The plugin for pytest: expectations in ``*.scenario.toml`` as tests, and fixtures.
 
-pytest imports this module in every project of an environment with Sojourn, so that nothing else of
-the package is imported until a scenario is collected or a fixture used.
+pytest imports this module in every project of an environment with Sojourn, so nothing else of the
+package is imported until a scenario is collected or a fixture used.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ExpectationItem(pytest.Item):
         self._expected, self._runs = expected, runs
 
     def runtest(self) -> None:
-        """Decide it; only what has passed passes."""
+        """Decide it; the test passes only if the expectation has passed."""
         from sojourn.testing.assertions import require_passed
 
         (decision,) = self._runs.decide_all([self._expected])
@@ -146,7 +146,7 @@ def link() -> Iterator[Any]:
     """Starts a router in real time that ends with the test.
 
     ``on = link(rate="10mbit", delay="20ms", aqm="pie")`` has the arguments of `sojourn.router`,
-    and returns what that has in its block. A run that is not valid, as on a machine that stalls,
+    and returns its link. A run that is not valid, as on a machine that stalls,
     is an error and never passes.
     """
     from sojourn.errors import Unavailable

@@ -42,7 +42,7 @@ def junit(decisions: Sequence[Decision], wall_s: float) -> str:
 
 
 def tap(decisions: Sequence[Decision]) -> str:
-    """As TAP 14; what is undecided or invalid is not ok, with its outcome."""
+    """As TAP 14; undecided and invalid ones are not ok, with their outcome."""
     lines = ["TAP version 14", f"1..{len(decisions)}"]
     for number, decision in enumerate(decisions, 1):
         name = re.sub(r"([\\#])", r"\\\1", f"{decision.expected.place} {decision.expected.name}")

@@ -1,4 +1,4 @@
-"""Loops by round-trip time and signal probability, the only way in which flows and rate enter."""
+"""Loops by round-trip time and signal probability; flows and rate enter only through these."""
 
 from __future__ import annotations
 

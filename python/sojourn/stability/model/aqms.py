@@ -20,7 +20,7 @@ from sojourn.stability.arrays import Floats
 from sojourn.stability.model.parameters import Settings, StepRows, settings, step_rows
 from sojourn.stability.model.windows import Window
 
-# RFC 8033 §5.4: after a signal none until the probabilities sum to this, then each with p.
+# RFC 8033 §5.4: no signal until the probabilities since the last one sum to this, then with p.
 _SILENT_SUM = 0.85
 
 

@@ -48,9 +48,8 @@ class Window:
         name: the name that scenarios use, if they have it.
         doc: one line.
         increase: a, packets per round trip.
-        decrease: b, the share of the window that a signal removes;
-        scalable: packets per mark. scalable: whether the window is inversely proportional to the
-            marking probability.
+        decrease: b, the share of the window that a signal removes; if scalable, packets per mark.
+        scalable: whether the window is inversely proportional to the marking probability.
         average_weight: g, the weight of one round trip in the average of marks; 0 means no average.
     """
 

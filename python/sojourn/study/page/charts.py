@@ -253,7 +253,7 @@ class Charts:
             (row[f"m{index}low"] or 0.0) < 0.0 for row in rows
         )
         scale = self._scale(metric.has_log_ends, **({"domainMin": 0.0} if is_cut else {}))
-        # A panel is lower than its title is long, which stands above all panels.
+        # A panel is less high than its title is long, so the title stands above all panels.
         title = metric.unit if self._y else metric.title
         value = alt.Y(f"m{index}:Q", title=title, scale=scale)
         lines = base.mark_line(opacity=0.6).encode(
