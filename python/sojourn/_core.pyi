@@ -514,8 +514,7 @@ class Diff:
         """How many packets arrived."""
     @property
     def different(self) -> int:
-        """Packets that one AQM alone dropped or marked, or both at other stages or for other
-        causes."""
+        """Packets that one AQM alone dropped or marked, or both at different stages or causes."""
     @property
     def first(self) -> dict[str, Any] | None:
         """The first signal that only one AQM gave: side (0 or 1), packet (index in the order of
@@ -562,9 +561,8 @@ def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
     that was named, or None; ``linux`` for the name of a kernel. Raises ScenarioError."""
 
 def aqm_of_kernel(text: str, version: str, laws: list[CustomLaw] = ...) -> str:
-    """An AQM by the name of the kernel of `version`, such as ``codel@linux-6.1`` for
-    ``codel@linux``,
-    if that kernel decides otherwise than the newest; other AQMs unchanged. Raises ScenarioError."""
+    """An AQM by the name of the kernel of `version` (``codel@linux-6.1`` for ``codel@linux``) if
+    that kernel decides otherwise than the newest; other AQMs unchanged. Raises ScenarioError."""
 
 @final
 class CaptureReader:
@@ -611,8 +609,7 @@ def tc_import(
 
 def tc_aqm(text: str) -> tuple[str, list[str], int | None]:
     """The AQM for a discipline in tc's syntax, its options without a counterpart, and cake's
-    overhead
-    as counted from the IP packet. Raises ScenarioError."""
+    overhead relative to the IP packet. Raises ScenarioError."""
 
 def tc_looks_like(text: str) -> bool:
     """Whether a text is in tc's syntax rather than the text form of an AQM."""
@@ -674,8 +671,7 @@ def law_repeats(text: str, laws: list[CustomLaw], operations: int) -> bool:
 
 def library_dependencies(content: bytes) -> tuple[list[str], str] | None:
     """The libraries that an ELF library needs, and its search path, separated by colons. None if
-    the
-    file is not ELF, or is damaged."""
+    the file is not ELF, or is damaged."""
 
 def endpoints() -> list[str]:
     """The transport libraries that are compiled in."""
@@ -707,8 +703,8 @@ def try_endpoint(opened: str, name: str, source: str) -> None:
 def run_tcp_script(text: str, files: dict[str, str]) -> tuple[str, int, str, str]:
     """Run a TCP script in packetdrill's form against the endpoint. `files`: texts of the commands
     that it uses, by name. Returns "passed", "not applicable", "failed" or "unreadable", the
-    deciding line (0 if passed), and two texts: the reason, or the expected and the actual
-    behaviour."""
+    deciding line (0 if passed), and two texts: the reason, or the
+    expected and the actual behaviour."""
 
 def check_aqm(text: str, laws: list[CustomLaw] = ...) -> str:
     """Check an AQM in its text form and return it in canonical form. Raises ScenarioError."""

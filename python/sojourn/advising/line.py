@@ -314,8 +314,7 @@ def _difference(
 
 
 def _better(between: PairedTest) -> str | None:
-    """The discipline whose delay is lower by an amount that users notice, if the seeds decide
-    it."""
+    """The discipline whose delay is noticeably lower for users, if the seeds decide that."""
     least = 5e-3
     difference = between.difference
     if difference.high < 0 and difference.mean < -least:

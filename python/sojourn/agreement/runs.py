@@ -45,7 +45,7 @@ def agree(
         **engine_options: options of the engines, as in `sojourn.run`.
 
     Raises:
-        InputError: the engines are not two, there is no scenario, or no valid number of seeds.
+        InputError: other than two engines, no scenario or no valid number of seeds is given.
         ScenarioError: an engine cannot do what a scenario asks for.
         RunFailed: a run failed.
         Interrupted: Ctrl-C.

@@ -249,8 +249,7 @@ class ComparedRuns(Tabular):
         ]
 
     def _unknown(self, metric: Metric, aqm: str) -> tuple[int, float]:
-        """The number of seeds with only a bound, and the lower bound of the median over the
-        seeds."""
+        """The number of seeds with only a bound, and the lower bound of the median over seeds."""
         bounds = self.bounds(metric, aqm)
         unknown = sum(not math.isnan(bound) for bound in bounds)
         if not unknown:

@@ -37,12 +37,12 @@ class Difference(Tabular):
         aqms: both, as given.
         arrivals: number of packets.
         different: number of packets that were dropped or marked by one AQM only, or by both at
-        different stages or for different causes.
+            different stages or for different causes.
         first: the first signal that only one AQM gave, or None: ``side`` (0 or 1), ``packet``
-        (index in
-            the order of arrival), ``t_ns``, ``flow``, ``seq``, ``bytes``, ``sojourn_ns``, ``fate``,
-            ``stage``, ``cause``, ``evidence`` (state of the law just before it) and ``states`` (of
-            both disciplines before the event), as rows of (name, value, unit).
+            (index in the order of arrival), ``t_ns``, ``flow``, ``seq``, ``bytes``,
+            ``sojourn_ns``, ``fate``, ``stage``, ``cause``, ``evidence`` (state of the law just
+            before it) and ``states`` (of both disciplines before the event), as rows of (name,
+            value, unit).
         results: both replays, with tables ``packets`` (in the order of arrival) and ``signals``.
     """
 

@@ -1,5 +1,4 @@
-"""The values of a comparison per metric and AQM: an estimate, and a difference from the first
-AQM."""
+"""Values of a comparison per metric and AQM: an estimate, and a difference from the first AQM."""
 
 from __future__ import annotations
 

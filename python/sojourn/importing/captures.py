@@ -139,8 +139,7 @@ def _measurement(
 
 
 def _rates(arrivals: Mapping[str, Any], length_s: float) -> StepCurve | None:
-    """By step, the highest rate of a tenth of it; without a transfer, the rate of the step
-    before."""
+    """By step, the highest rate of a tenth of it; without a transfer, the previous step's rate."""
     width_s = arrivals["width_ns"] / 1e9
     found: list[float | None] = []
     for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):

@@ -29,8 +29,7 @@ class Assumptions:
     """The base round-trip time, such as ``30ms``."""
     delay: Literal["recorded", "least"] | None = None
     """Whether round trips over time become a schedule of delays, or the smallest holds throughout;
-    by
-    default the smallest if a transfer filled the queue meanwhile."""
+    by default the smallest if a transfer filled the queue meanwhile."""
 
 
 @dataclass(frozen=True)
