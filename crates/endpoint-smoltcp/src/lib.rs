@@ -30,8 +30,8 @@ pub use self::settings::{SmoltcpSettings, TcpControl};
 pub const VERSION: &str = "0.14.0";
 /// The version of this adapter; every change that moves a packet raises it.
 const ADAPTER: u32 = 1;
-/// The packets that smoltcp can send: every host takes one of 576 bytes (RFC 791 §3.1), and a
-/// segment's size is a number of 16 bits.
+/// The sizes of packets that smoltcp can send: every host takes 576 bytes (RFC 791 §3.1), and a
+/// segment's size has 16 bits.
 const PACKET_BYTES: std::ops::RangeInclusive<u32> = 576..=65_535;
 
 /// The library with its settings.

@@ -4,7 +4,7 @@ Tests and intervals at a number of seeds that depends on their outcome would err
 stated. Here that number is one of a few planned looks, and all of them share the level, by Pocock's
 constant bound (`sojourn.study.until`). The interval of a look is a repeated confidence interval,
 and its p-value is the probability that some look shows as much (Jennison and Turnbull 2000 §9.2;
-§4.4 for Student's t). Both hold for any rule of stopping at a look. Holm's correction applies as to
+§4.4 for Student's t). Both hold for any rule that stops at a look. Holm's correction applies as to
 p-values of a fixed number of seeds.
 """
 

@@ -62,8 +62,7 @@ class OwnMetric:
         """The number of one run.
 
         Raises:
-            InputError: the function failed or returned no number, or, for a share, none from 0 to
-            1.
+            InputError: the function failed, or returned no number, or no share from 0 to 1.
         """
         place = f"metric {self.name}, {result!r}"
         try:

@@ -83,7 +83,7 @@ def omitted_figures(shaped: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def family(metrics: list[Metric]) -> list[Metric]:
-    """The metrics with the headline family of contenders that send at different rates."""
+    """The metrics, with the headline family for contenders that send at different rates."""
     headlines = dict.fromkeys(_AT_THE_QUEUE, "") | _OF_THE_PATH
     return [
         replace(each, row=replace(each.row, headline=headlines.get(each.metric, each.row.headline)))

@@ -18,14 +18,14 @@ from sojourn.reproduce.paper import Item, Paper, no_cases
 from sojourn.reproduce.testbed import Testbed
 from sojourn.scenario import Engines, FlowGroup, Link, LinuxEngine, Scenario
 
-# The parameters of the kernel's CoDel; one with others, or CoDel-ACT, runs in our module.
+# The parameters of the kernel's CoDel; a CoDel with others, or CoDel-ACT, runs in our module.
 _OF_CODEL = ("target", "interval", "limit", "ecn")
 # By kind of AQM: its name with the kernel's dialect, and the parameters that the kernel takes.
 _OF_KERNEL = {
     "codel": ("codel@linux", _OF_CODEL),
     "pie": ("pie@linux", ("target", "tupdate", "alpha", "beta", "limit", "ecn")),
     "ared": ("ared@linux", ("min_th", "max_th", "limit", "ecn")),
-    # The kernel has none; the module's is MADPIE over the PIE of `sch_pie`.
+    # The kernel has no MADPIE; the module's is MADPIE over the PIE of `sch_pie`.
     "madpie": (
         "madpie@linux",
         ("target", "tupdate", "alpha", "beta", "deterministic_target", "limit", "ecn"),

@@ -60,7 +60,7 @@ def _unfairness(run: Numbers, _queue: str, classes: tuple[str, ...]) -> float:
 
 
 def _starvation(run: Numbers, _queue: str, classes: tuple[str, ...]) -> float:
-    """One minus the poorest class's goodput per flow as a share of that of all flows."""
+    """One minus the ratio of the poorest class's goodput per flow to that of all flows."""
     pairs = [
         tuple(run.get(f"class/{name}/{key}", math.nan) for key in ("flows", "goodput"))
         for name in classes

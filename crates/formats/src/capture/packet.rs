@@ -104,7 +104,7 @@ pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet
     let ip_bytes = if stated == 0 { on_wire } else { stated };
     let before = payload.payload.as_ptr() as usize - ip.as_ptr() as usize;
     let rest = ip_bytes.checked_sub(before as u32).ok_or(Unread::Malformed)?;
-    // An IPv6 packet merged from several fragments can begin with the ports of the first one.
+    // An IPv6 packet can also be of several fragments and begin with the first one's ports.
     let is_fragment = payload.fragmented && !begins(net);
     let (source, destination): (IpAddr, IpAddr) = ends;
     let mut packet = Packet {

@@ -1,4 +1,4 @@
-//! What `tc qdisc change`, and `replace` of the same kind, keep of a discipline.
+//! The options and settings that `tc qdisc change`, and `replace` of the same kind, keep.
 
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcSetup};
 

@@ -35,8 +35,8 @@ pub(super) struct Excess {
     largest_bytes: u64,
     /// How late a packet or a rate change may be.
     late: Span,
-    /// The longest that a packet would have had to wait for the link, among the packets for which
-    /// that exceeds the allowance.
+    /// The longest time that a packet would have had to wait for the link, if it exceeds the
+    /// allowance.
     pub(super) longest: Span,
     /// Packets since the last one that did not leave early.
     early: u64,

@@ -144,7 +144,7 @@ fn at_one_instant_the_server_comes_before_the_timer() {
     assert_eq!(link.law_state()[sampled], 29.0);
 }
 
-/// A discipline that holds its packets back is asked again at the time that it named, not at every
+/// A discipline that holds packets back is asked again at the time that it gave, not at every
 /// arrival, as in the simulator.
 #[test]
 fn an_arrival_wakes_the_server_only_where_nothing_waited() {

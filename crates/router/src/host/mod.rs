@@ -121,7 +121,7 @@ fn carry_out(
     if let Some(user) = &user {
         user.set_up(&hosts)?;
     }
-    // Before anything changes it: RED's adaptation changes its probability.
+    // Before RED's adaptation, which changes the probability.
     if let Some(qdisc) = &plan.read_back {
         kernel_qdisc::verify(qdisc, &hosts)?;
     }

@@ -115,7 +115,7 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
         ));
     }
     let settings = registry::settings(spec).map_err(|error| error.message)?;
-    // Parameters for which the disc has no attribute must have its own values.
+    // Parameters without an attribute of the disc must have the disc's own values.
     let own = if kind == "taildrop" { kind.clone() } else { format!("{kind}@ns3") };
     let as_named = QdiscSpec::parse(&own).and_then(|spec| registry::settings(&spec));
     let built_in = as_named.map_err(|error| error.message)?;

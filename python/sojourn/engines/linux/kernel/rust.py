@@ -1,7 +1,7 @@
 """A Rust compiler that can compile for a kernel: one with the sources of its core library.
 
 Neither Debian's plain ``rustc`` nor a default rustup toolchain has them. Debian's packages of the
-compiler for web browsers do, and can be unpacked without root next to any other.
+compiler for web browsers have them, and unpack without root next to other compilers.
 """
 
 from __future__ import annotations
