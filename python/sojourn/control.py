@@ -71,8 +71,8 @@ def digest(cls: type) -> str:
 
     It covers the source of methods and the values of attributes, bases included, and the globals
     and variables of enclosing functions that methods name, through other functions and classes.
-    Modules and installed functions are covered by name only, objects whose repr does not show their
-    value by type only.
+    Modules and installed functions are covered by name only, and objects whose repr does not show
+    their value by type only.
 
     Raises:
         OSError: the source cannot be read.

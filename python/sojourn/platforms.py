@@ -97,8 +97,8 @@ def memory_bytes() -> float | None:
 def _free_bytes_on_windows() -> float | None:
     import ctypes
 
-    # sysinfoapi.h, MEMORYSTATUSEX: two numbers of 32 bits, seven of 64; the second of these is the
-    # free physical memory.
+    # sysinfoapi.h, MEMORYSTATUSEX: two 32-bit numbers, then seven of 64 bits, the second
+    # of which is the free physical memory.
     status = (ctypes.c_uint64 * 8)(8 * 8)
     kernel: ctypes.CDLL = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
     return float(status[2]) if kernel.GlobalMemoryStatusEx(status) else None

@@ -68,7 +68,7 @@ impl Failure {
 }
 
 impl LoadedEnd {
-    /// One end, for which `raw` makes the host of these settings and this context.
+    /// Opens one end; `raw` builds its host from these settings and this context.
     pub(crate) fn open(
         functions: Functions,
         (file, role): (&'static str, Peer),

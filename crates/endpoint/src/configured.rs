@@ -9,8 +9,8 @@ use crate::Stack;
 /// A stack that a caller has chosen.
 #[derive(Clone)]
 pub struct ConfiguredStack {
-    /// What the manifest says ran: [`Stack::describe`], and for a library of the caller its
-    /// content.
+    /// The stack in manifests: [`Stack::describe`], and for a library of the caller its content
+    /// too.
     pub in_full: String,
     /// The stack.
     pub stack: Arc<dyn Stack>,

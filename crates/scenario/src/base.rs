@@ -61,7 +61,7 @@ mod tests {
             (TOML, Format::Toml, "flows.x.cuont", "3"),
             (TOML, Format::Toml, "links.b.rate", "5mbit"),
             (TOML, Format::Toml, "seed", "7"),
-            // The broken rule is that of a line of the text, not of the override.
+            // The broken rule concerns a line of the text, not the override.
             (TOML, Format::Toml, "links.a.delay", "200ms"),
             (TOML, Format::Toml, "warmup", "10s"),
             (json, Format::Json, "seed", "7"),

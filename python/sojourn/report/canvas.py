@@ -70,7 +70,7 @@ class AxisScale:
     def ticks(self, most: int = 6) -> list[float]:
         """Values with a number: 1, 2, 5 up to three decades, else decades; evenly if linear.
 
-        Within a factor of four, where these are too few, a logarithmic scale has even ones too.
+        Within a factor of four, where these are too few, a logarithmic scale is evenly divided too.
         """
         if self.is_log and self.high / self.low >= 4.0:
             few = self.high / self.low < 1000.0

@@ -45,7 +45,7 @@ class _Changes:
     queues: dict[str, str] = field(default_factory=dict)
 
     def set(self, key: str, value: str) -> None:
-        """Add one key; a parameter of a queue that is a text changes the text."""
+        """Add one key; if the queue is a text, a parameter of it changes that text."""
         found = _QUEUE.fullmatch(key)
         link = found["link"] if found else ""
         parameter = found["parameter"] if found else None

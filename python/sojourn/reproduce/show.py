@@ -31,7 +31,7 @@ def measured(part: JudgedPart) -> str:
 
 
 def named_side(name: str) -> str:
-    """The name before a value; of several words, such as ``RTT 5 ms``, with a colon."""
+    """The name before a value; several words, such as ``RTT 5 ms``, get a colon."""
     return f"{name}:" if " " in name else name
 
 

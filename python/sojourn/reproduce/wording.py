@@ -25,7 +25,7 @@ _WORDS = {
     "r_rd": "share of random drops", "r_dd": "share of deterministic drops",
     "r_bo": "share of overflow drops", "pie_minus_madpie": "PIE minus MADPIE",
 }  # fmt: skip
-# Patterns of a part, and what its groups become.
+# Patterns of a part, each with the replacement of its groups.
 _PATTERNS = [
     (re.compile(pattern), words)
     for pattern, words in (

@@ -136,7 +136,7 @@ def run_each(
     store: Store | None = None,
     memory: str | None = None,
 ) -> list[T | str]:
-    """Run all tasks and keep only what `work` returns for each, for results that do not fit.
+    """Run all tasks and keep only what `work` returns for each, if all results would not fit.
 
     Args:
         tasks: what to run.

@@ -220,7 +220,7 @@ def started(
         prefix: words in front of the router's command.
 
     Returns:
-        Its reports, a line of JSON each, and a pipe whose end asks for the final one.
+        Its reports, a line of JSON each, and a pipe whose closing requests the final one.
     """
     report_out, report_in = os.pipe()
     control_out, control_in = os.pipe()

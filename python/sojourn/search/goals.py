@@ -1,6 +1,6 @@
 """The goal of a search, as text: ``minimise delay_p95 subject to utilisation >= 0.95``.
 
-Metrics are keys of table ``summary``; one without a slash is that of the tuned queue. Bounds are in
+Metrics are keys of table ``summary``; one without a slash belongs to the tuned queue. Bounds are in
 the units of scenarios (``20ms``, ``5mbit``), or plain numbers.
 """
 

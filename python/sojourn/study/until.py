@@ -210,7 +210,7 @@ def _excess(looks: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.ndarray[An
 
 @functools.cache
 def pocock_level(looks: tuple[int, ...], alpha: float) -> float:
-    """The two-sided level of every look with which any of them misses with probability alpha.
+    """The two-sided level of each look such that any look misses with probability alpha.
 
     Args:
         looks: numbers of values at the looks, increasing.

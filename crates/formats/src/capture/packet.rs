@@ -12,7 +12,7 @@ const RAW: [u16; 5] = [12, 14, 101, 228, 229];
 const CISCO_HDLC: u16 = 104;
 const LOOP: u16 = 108;
 const SLL: u16 = 113;
-/// Written by macOS's tcpdump for all interfaces: a header of Apple's, then a frame of another link
+/// Written by macOS's tcpdump for all interfaces: a custom header, then a frame of another link
 /// type.
 const PKTAP: u16 = 258;
 const SLL2: u16 = 276;

@@ -1,4 +1,4 @@
-//! What planning both paths gives: the paths, or the reason why they are refused.
+//! The result of planning both paths: the paths, or the reason why they are refused.
 
 use super::plan::PathPlan;
 use crate::laws::PlannedLaw;

@@ -11,7 +11,7 @@ pub(crate) struct Locations<'a> {
     origin: &'a str,
     text: &'a str,
     overridden: BTreeSet<String>,
-    /// The tables that generated ones were made of, by their paths.
+    /// The path of each generated table's origin, by the path of the table.
     generated: BTreeMap<String, String>,
 }
 
@@ -31,14 +31,14 @@ impl<'a> Locations<'a> {
         self.overridden.insert(path);
     }
 
-    /// Records the tables that generated ones were made of.
+    /// Records the origins of generated tables.
     pub(super) fn set_generated(&mut self, generated: BTreeMap<String, String>) {
         self.generated = generated;
     }
 
     /// Adds file and line to a dotted path: `demo.toml:12: links.bottleneck.rate`. A path that was
-    /// not written gets the line of the nearest enclosing table or list, and one of a generated
-    /// table the place of what it was made of.
+    /// not written gets the line of the nearest enclosing table or list, and one in a generated
+    /// table the place of its origin.
     pub(crate) fn locate(&self, path: &str) -> String {
         for part in ancestors(path) {
             if self.overridden.contains(part) {

@@ -42,7 +42,7 @@ struct ShapePath {
 /// Why a topology or a route is not legal: the place without file and line, and the message.
 pub(crate) type Refusal = (String, String);
 
-/// What a topology has generated: by the path of a table, that of the table it was made of.
+/// The tables that a topology has generated: by the path of each, the path of its origin.
 pub(crate) type Origins = BTreeMap<String, String>;
 
 /// The most flows of a group with a route, each of which is hashed.

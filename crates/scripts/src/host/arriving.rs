@@ -162,7 +162,7 @@ impl TestedHost {
     }
 
     /// Records a FIN that completes the stream. Returns whether its acknowledgement is delayed. In
-    /// state ESTABLISHED it starts the mode in which acknowledgements wait for our data (Linux 7.2
+    /// state ESTABLISHED the FIN starts the mode in which ACKs wait for our data (Linux 7.2
     /// `tcp_fin`), for as long as the last delay, which is zero before any data
     /// (`tcp_send_delayed_ack`). A full buffer is announced at once (`tcp_data_queue`). Here the
     /// acknowledgement of new data with a FIN is never delayed.

@@ -127,8 +127,8 @@ KEEP = ("delays", "goodput")
 def round_trips(pool: Pool, rtt_ms: int = 100) -> Distribution:
     """RTTs as SPP measures them (fact papers-21), less the transmission of an acknowledgement.
 
-    The kernel's captures have no departures of acknowledgements: there the one-way delays of all
-    packets and the way back.
+    The kernel's captures have no departures of acknowledgements; there, RTTs are the one-way delays
+    of all packets plus the return path.
     """
     if pairs := pool.distribution("class/bulk/pair_rtt"):
         return pairs

@@ -45,7 +45,7 @@ _AS_IN_THE_SIMULATOR = (
 
 
 def _of_kernel(text: str) -> str:
-    """With the kernel's paragraph on PIE, and without that on weights, which is the simulator's."""
+    """The text with the kernel's paragraph on PIE and without the simulator's on weights."""
     text = text.replace(f"see {differs.PIE_HOLDS}", f"see {PIE_HOLDS}")
     return text.replace(": {see the weight of ARED's average}", "").replace(
         "{see the weight of ARED's average}", "the weight of its average decides"

@@ -60,7 +60,7 @@ _ARED = f"ared@kids:min_th=8437B,max_th=25312B,target_delay=5ms,w_q={TC_WEIGHT},
 
 
 def scenario(aqm: str, flows: int, *, mixed: bool = False) -> Scenario:
-    """Downloads to four stations for 180 s; mixed, each station uploads as many.
+    """Downloads to four stations for 180 s; if `mixed`, each station uploads as many.
 
     Stations queue 1000 packets (Linux's txqueuelen) above the same driver (our choice).
 

@@ -86,7 +86,7 @@ def _release(tarball: Path) -> tuple[int, ...]:
 
 
 def version_of(tarball: Path) -> str:
-    """The version of the installed package that it comes from, or that of the sources in it.
+    """The version of the package that installed an archive, else that of the sources in it.
 
     Raises:
         InputError: it is not an archive of a kernel's sources.
