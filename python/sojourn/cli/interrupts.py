@@ -152,5 +152,5 @@ def _wakeups() -> Callable[[], bytes]:
 
 
 def _can_say() -> bool:
-    """Whether a line to standard error does not block; Windows does not show that of a pipe."""
+    """Whether a line to standard error does not block; True on Windows, which cannot tell."""
     return platforms.IS_WINDOWS or bool(select.select([], [2], [], 0)[1])
