@@ -14,7 +14,7 @@ from sojourn.running.store import Store
 
 
 def check_rtt(rtt_s: float) -> None:
-    """Refuse a base round-trip time, in seconds, that no line has.
+    """Refuse a base round-trip time, in seconds, outside the range of real lines.
 
     Raises:
         InputError: it is below 100 us or above 10 s.

@@ -115,7 +115,7 @@ def _holds_too_much(cell: Cell) -> bool:
     return share_bps is not None and share_bps * rtt_ms / 8e3 > _LARGEST_SHARE_OF_BDP
 
 
-# Levels that cannot be combined, also in cells that lack some factors.
+# Combinations of levels to leave out, also in cells that lack some factors.
 _LEFT_OUT: dict[str, Callable[[Cell], bool]] = {
     "marks under `pfifo` and `sfq`": lambda cell: (
         cell.get("aqm") in _WITHOUT_ECN and (cell.get("ecn") is True or cell.get("tcp") == "dctcp")

@@ -61,7 +61,7 @@ class ReportServer:
 
     @property
     def address(self) -> str:
-        """The page, with the token behind ``#``, where it is sent to no server."""
+        """The page, with the token after ``#``, which browsers do not send to servers."""
         return f"http://{LOOPBACK}:{self.port}/router.html#{self.token}"
 
     def __enter__(self) -> ReportServer:

@@ -87,8 +87,8 @@ def run_study(
         report: called with a sentence about every damaged file of the store.
 
     Raises:
-        InputError: a point is not a legal scenario, the store is of another version, or a worker
-            is.
+        InputError: a point is not a legal scenario, or the store or a worker is of another
+            version.
         OSError: the store cannot be written, or the disk is full; finished runs are kept.
         KeyboardInterrupt: Ctrl-C; finished runs are kept, and another call continues.
     """

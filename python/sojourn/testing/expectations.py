@@ -90,10 +90,10 @@ class Expected:
     rule: Until
 
     def with_max_seeds(self, seeds: int) -> Expected:
-        """The same with another number of seeds at most.
+        """The same with another maximum number of seeds.
 
         Raises:
-            InputError: so few seeds give no interval.
+            InputError: the seeds are too few for an interval.
         """
         rule = rule_of(self.key, self.rule.confidence, seeds)
         return replace(self, rule=rule)
@@ -126,7 +126,7 @@ def files(sources: Sequence[str | Path]) -> list[Path]:
     """Scenario files, with folders replaced by their files.
 
     Raises:
-        InputError: a file does not exist, or a folder has none.
+        InputError: a file does not exist, or a folder has no scenarios.
     """
     found: list[Path] = []
     for source in map(Path, sources):
@@ -277,7 +277,7 @@ def rule_of(key: str, confidence: float, max_seeds: int) -> Until:
     """When a number of seeds is enough to look at a metric.
 
     Raises:
-        InputError: so few seeds give no interval.
+        InputError: the seeds are too few for an interval.
     """
     max_seeds = whole("max_seeds", max_seeds, 1)
     rule = Until(key, math.inf, False, confidence, max_seeds)

@@ -74,7 +74,7 @@ impl Shape for FatTreeShape {
         choices.map(path).collect()
     }
 
-    /// Every host to the one half of the tree away, which is in another pod.
+    /// Every host with the one half of the tree away, in another pod.
     fn each(&self) -> Vec<(u32, u32)> {
         let hosts = self.places();
         (1..=hosts).map(|host| (host, (host - 1 + hosts / 2) % hosts + 1)).collect()

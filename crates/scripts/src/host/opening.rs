@@ -20,7 +20,7 @@ const DEFAULT_MSS: u32 = 536;
 
 /// Smaller segments would have no room for the options.
 const LEAST_MSS: u32 = 64;
-/// RFC 7323 §2.3: larger values from a peer count as this.
+/// RFC 7323 §2.3: larger values from a peer are reduced to this one.
 const LARGEST_SHIFT: u32 = 14;
 
 /// A handshake in progress.

@@ -64,7 +64,7 @@ class WorstCase:
 def worst_case(
     aqm: str, rtt_s: float, prob: float, margin_deg: float, cc: str, variant: str
 ) -> WorstCase:
-    """The worst case for which gains are designed, checked.
+    """Check and return the worst case for which gains are designed.
 
     Raises:
         InputError: an argument is out of range, or the AQM's gains cannot be chosen.
