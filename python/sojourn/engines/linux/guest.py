@@ -39,7 +39,7 @@ _PACKAGE = Path(_core.__file__).parent
 BOOT = _HERE / "boot.py"
 NAME = "guest"
 INIT = "init"
-# Only touched pages count. A gigabit for half a second is some 250 MB of packets.
+# Only pages that the guest touches take memory of the host.
 _MEMORY = "2G"
 # All memory may hold packets of TCP (pages): the share that the kernel would choose stops flows on
 # long, fast paths (docs/facts/linux.md, linux-18).
