@@ -112,18 +112,18 @@ fn line_of(page: &str, case: &Case) -> Option<String> {
 const INTRODUCTION: &str = "\
 The kernel's queueing disciplines, compiled unmodified from Debian's package `linux-source`, and our
 implementations get the same arrivals, dequeue requests and random numbers. Every drop, mark and
-departure is compared. The arrivals come from a simulated link of 100 Mbit/s under the same
-discipline. Its traffic is 16 downloads, half of them with ECN, 40 users who fetch files, 30 calls,
+departure is compared. The arrivals come from a simulated link of 100 Mbit/s under the tested
+discipline. The traffic is 16 downloads, half of them with ECN, 40 users who fetch files, 30 calls,
 and bursts of datagrams. A decision is the answer to an arrival or to a dequeue request. Each class
 of htb has a queue of 1000 packets; the DSCP selects the class.
 
 Not tested are segmentation offload, the bypass of an empty queue, netlink, hashing (both sides use
 our hash), and DualPI2, which Linux 6.1 lacks. PIE with `delay=rate` is not tested at backlogs above
-16 MiB, where a 32-bit product in the kernel wraps. Nor is the time at which SFQ changes its hash:
-the kernel's timer fires up to 8 jiffies (of 4 ms) after the period, ours on time.
+16 MiB, where a 32-bit product in the kernel wraps. The time at which SFQ changes its hash is not
+compared: the kernel's timer fires up to 8 jiffies (of 4 ms) after the period, ours on time.
 
 `make test-kernel-laws` repeats the comparison ([how](../../crates/kernel-laws/README.md)). It fails
-if the fate of a packet differs, unless the case lists that number of differences and a reason.
+if the fate of a packet differs, unless the case declares the number of such packets and the reason.
 ";
 
 #[cfg(test)]
