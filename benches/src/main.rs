@@ -61,6 +61,10 @@ fn main() {
         ["law", name, packets, ref files @ ..] => laws::once(name, packets, files),
         ["count", program, ref arguments @ ..] => count(program, arguments),
         ["reference", "check", ref only @ ..] => instructions::check(only),
+        ["reference", "list"] => reference::list(),
+        ["reference", case, milliseconds, aqm] => {
+            reference::under(case, number(milliseconds), aqm);
+        }
         ["reference", "write"] => instructions::write(),
         ["reference", "write-wheel"] => instructions::write_wheel(),
         ["reference", case, milliseconds] => {
@@ -74,7 +78,8 @@ fn main() {
             let parts = PARTS.map(|part| part.0).join(" | ");
             eprintln!(
                 "usage: sojourn-benches [{parts} | reference check CASE... | reference write | \
-                 reference write-wheel | reference CASE MILLISECONDS | load steps | \
+                 reference write-wheel | reference list | \
+                 reference CASE MILLISECONDS [AQM] | load steps | \
                  load groups | entries AQM... | \
                  laws LIBRARY... | law LAW PACKETS LIBRARY... | count PROGRAM ARGUMENT... | \
                  pairs AQM PACKETS FLOWS PAIRS | once AQM FLOWS MBIT SECONDS | \

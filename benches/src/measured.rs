@@ -47,10 +47,9 @@ pub trait Measured: Sync {
         self.packets_sent(&run.expect("a case is a valid scenario"))
     }
 
-    /// What left through the bottleneck.
+    /// Packets that left through the bottleneck.
     fn packets_sent(&self, run: &Run) -> u64 {
-        let is_sent = |row: &&SummaryRow| row.name == "bottleneck" && row.metric == "sent";
-        run.summary.iter().find(is_sent).expect("every link counts what it has sent").value as u64
+        counted(run, "sent")
     }
 
     /// Instructions per packet in the steady part; `None` without valgrind.
@@ -62,6 +61,12 @@ pub trait Measured: Sync {
         let (short, long) = self.between_ms();
         counted(long).per_packet_beyond(&counted(short))
     }
+}
+
+/// A count of the bottleneck's packets.
+pub fn counted(run: &Run, metric: &str) -> u64 {
+    let is_it = |row: &&SummaryRow| row.name == "bottleneck" && row.metric == metric;
+    run.summary.iter().find(is_it).expect("every link counts its packets").value as u64
 }
 
 /// The committed instructions per packet, by case.
