@@ -26,6 +26,7 @@
 mod configured;
 
 use std::fmt;
+use std::sync::Arc;
 
 use sojourn_aqm::{Ecn, Span, Time};
 
@@ -201,4 +202,27 @@ pub trait Stack: Send + Sync + fmt::Debug {
     /// # Errors
     /// A sentence, where the host's settings are out of its range.
     fn open(&self, host: HostSettings, now: Time) -> Result<Box<dyn Endpoint>, String>;
+}
+
+/// A loaded library is shared ([`ConfiguredStack`]).
+impl<S: Stack + ?Sized> Stack for Arc<S> {
+    fn describe(&self) -> String {
+        (**self).describe()
+    }
+
+    fn carries(&self) -> Carries {
+        (**self).carries()
+    }
+
+    fn has_ecn(&self) -> bool {
+        (**self).has_ecn()
+    }
+
+    fn unrepeatable(&self) -> Option<&'static str> {
+        (**self).unrepeatable()
+    }
+
+    fn open(&self, host: HostSettings, now: Time) -> Result<Box<dyn Endpoint>, String> {
+        (**self).open(host, now)
+    }
 }
