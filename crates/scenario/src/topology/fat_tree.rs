@@ -62,16 +62,23 @@ impl Shape for FatTreeShape {
         self.ports * self.half() * self.half()
     }
 
-    fn paths(&self, from: u32, to: u32) -> Vec<ShapePath> {
+    fn path_count(&self, from: u32, to: u32) -> u32 {
         let (first, last) = (self.edge_of(from), self.edge_of(to));
-        let aggregations = if first == last { 1 } else { self.half() };
-        let cores = if first.pod == last.pod { 1 } else { self.half() };
-        let choices = (1..=aggregations).flat_map(|a| (1..=cores).map(move |core| (a, core)));
-        let path = |(a, core)| ShapePath {
-            path: self.over(from, to, a, core),
-            reverse: self.over(to, from, a, core),
-        };
-        choices.map(path).collect()
+        match (first == last, first.pod == last.pod) {
+            (true, _) => 1,
+            (false, true) => self.half(),
+            (false, false) => self.half() * self.half(),
+        }
+    }
+
+    /// Those over one aggregation switch have consecutive numbers.
+    fn path(&self, from: u32, to: u32, number: u32) -> ShapePath {
+        let cores = if self.edge_of(from).pod == self.edge_of(to).pod { 1 } else { self.half() };
+        let (aggregation, core) = (number / cores + 1, number % cores + 1);
+        ShapePath {
+            path: self.over(from, to, aggregation, core),
+            reverse: self.over(to, from, aggregation, core),
+        }
     }
 
     /// Every host with the one half of the tree away, in another pod.

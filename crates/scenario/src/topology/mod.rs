@@ -26,8 +26,11 @@ trait Shape {
     fn links(&self) -> Vec<String>;
     /// The number of places where flows may begin and end, which are numbered from 1.
     fn places(&self) -> u32;
-    /// The shortest paths from one place to another; none if links lead in the other direction.
-    fn paths(&self, from: u32, to: u32) -> Vec<ShapePath>;
+    /// How many shortest paths lead from one place to another; none if links lead in the other
+    /// direction.
+    fn path_count(&self, from: u32, to: u32) -> u32;
+    /// One of them, by its number from 0.
+    fn path(&self, from: u32, to: u32, number: u32) -> ShapePath;
     /// Pairs of `route = "each"`.
     fn each(&self) -> Vec<(u32, u32)>;
 }
@@ -156,10 +159,10 @@ fn groups(index: usize, written: Value, shape: &dyn Shape) -> Result<Vec<Value>,
     }
     let mut routed = Vec::new();
     for &(from, to) in &pairs {
-        let paths = shape.paths(from, to);
-        for (number, count) in counts(&table, (from, to), paths.len()) {
-            let path = paths[number].clone();
-            let suffix = match paths.len() {
+        let paths = shape.path_count(from, to);
+        for (number, count) in counts(&table, (from, to), paths) {
+            let path = shape.path(from, to, number);
+            let suffix = match paths {
                 1 => format!("-{from}-{to}"),
                 _ => format!("-{from}-{to}-{}", number + 1),
             };
@@ -198,7 +201,7 @@ fn base_name(table: &Map<String, Value>) -> String {
 
 /// How many flows of a group take each of some paths, by the number of the path. Anything
 /// but a number is left to be refused with the other types.
-fn counts(table: &Map<String, Value>, pair: (u32, u32), paths: usize) -> Vec<(usize, Value)> {
+fn counts(table: &Map<String, Value>, pair: (u32, u32), paths: u32) -> Vec<(u32, Value)> {
     let count = table.get("count").cloned().unwrap_or(1.into());
     let Some(flows) = count.as_u64().filter(|&flows| paths > 1 && flows > 0) else {
         return vec![(0, count)];
@@ -207,7 +210,7 @@ fn counts(table: &Map<String, Value>, pair: (u32, u32), paths: usize) -> Vec<(us
     let mut taken = BTreeMap::new();
     for flow in 0..flows {
         let hash = hash(&format!("{name} {} {} {flow}", pair.0, pair.1));
-        *taken.entry((hash % paths as u64) as usize).or_insert(0_u64) += 1;
+        *taken.entry((hash % u64::from(paths)) as u32).or_insert(0_u64) += 1;
     }
     taken.into_iter().map(|(number, flows)| (number, flows.into())).collect()
 }

@@ -18,15 +18,18 @@ impl Shape for ParkingLotShape {
         self.hops + 1
     }
 
-    fn paths(&self, from: u32, to: u32) -> Vec<ShapePath> {
+    fn path_count(&self, from: u32, to: u32) -> u32 {
+        u32::from(from < to || self.is_two_way)
+    }
+
+    fn path(&self, from: u32, to: u32, _number: u32) -> ShapePath {
         let (first, last) = (from.min(to), from.max(to));
         let forth = (first..last).map(hop).collect();
         let back = (first..last).rev().map(back_hop).collect();
         match (from < to, self.is_two_way) {
-            (true, true) => vec![ShapePath { path: forth, reverse: back }],
-            (true, false) => vec![ShapePath { path: forth, reverse: Vec::new() }],
-            (false, true) => vec![ShapePath { path: back, reverse: forth }],
-            (false, false) => Vec::new(),
+            (true, true) => ShapePath { path: forth, reverse: back },
+            (true, false) => ShapePath { path: forth, reverse: Vec::new() },
+            (false, _) => ShapePath { path: back, reverse: forth },
         }
     }
 

@@ -45,7 +45,7 @@ impl Route {
                 let others = (1..=shape.places()).filter(|&from| from != to);
                 let pairs: Vec<(u32, u32)> = others
                     .map(|from| (from, to))
-                    .filter(|&(from, to)| !shape.paths(from, to).is_empty())
+                    .filter(|&(from, to)| shape.path_count(from, to) > 0)
                     .collect();
                 match pairs.is_empty() {
                     true => Err(format!("no link leads to {to}; two_way = true adds links")),
@@ -57,11 +57,11 @@ impl Route {
                 if from == to {
                     return Err(format!("begins and ends at {from}; name two places"));
                 }
-                match shape.paths(from, to).is_empty() {
-                    true => {
+                match shape.path_count(from, to) {
+                    0 => {
                         Err(format!("no link leads from {from} to {to}; two_way = true adds links"))
                     }
-                    false => Ok(vec![(from, to)]),
+                    _ => Ok(vec![(from, to)]),
                 }
             }
         }

@@ -16,8 +16,12 @@ impl Shape for StarShape {
         self.hosts
     }
 
-    fn paths(&self, from: u32, to: u32) -> Vec<ShapePath> {
-        vec![ShapePath { path: vec![up(from), down(to)], reverse: vec![up(to), down(from)] }]
+    fn path_count(&self, _from: u32, _to: u32) -> u32 {
+        1
+    }
+
+    fn path(&self, from: u32, to: u32, _number: u32) -> ShapePath {
+        ShapePath { path: vec![up(from), down(to)], reverse: vec![up(to), down(from)] }
     }
 
     /// Every host to the next one, the last to the first.
