@@ -5,6 +5,9 @@ mod flow;
 mod link;
 mod queue;
 
+use std::collections::BTreeMap;
+use std::ptr;
+
 use self::queue::Queue;
 use crate::resolved::{FlowGroup, Link, Resolved};
 
@@ -65,7 +68,11 @@ const OF_FLOWS: [FlowCheck; 8] = [
     flow::unlike_its_codec,
 ];
 
-/// One sentence for each warning, link by link, then flow by flow.
+/// How many places one warning names.
+const MOST_PLACES: usize = 3;
+
+/// One sentence for each warning, link by link, then flow by flow. A topology may have thousands of
+/// links with the same warning: these are one sentence.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     let over = over_links(resolved);
     let links = resolved.links.iter().zip(&over).flat_map(|(link, over)| {
@@ -79,5 +86,51 @@ pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     let flows = resolved.flows.iter().enumerate().flat_map(|(index, flow)| {
         OF_FLOWS.iter().filter_map(move |check| check(resolved, index, flow))
     });
-    links.chain(wlans).chain(flows).collect()
+    let warnings: Vec<String> = links.chain(wlans).chain(flows).collect();
+    joined(&warnings)
+}
+
+/// Joins warnings that differ only in their place, if they are many: `links.a, links.b, links.c and
+/// 97 more: no flow uses this link`.
+fn joined(warnings: &[String]) -> Vec<String> {
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for warning in warnings {
+        let (place, message) = parts(warning);
+        places.entry(message).or_default().push(place);
+    }
+    let sentence = |warning: &String| {
+        let (place, message) = parts(warning);
+        let all = &places[message];
+        match all.len() {
+            0..=MOST_PLACES => Some(warning.clone()),
+            many if ptr::eq(all[0], place) => {
+                let first = all[..MOST_PLACES].join(", ");
+                Some(format!("{first} and {} more: {message}", many - MOST_PLACES))
+            }
+            _ => None,
+        }
+    };
+    warnings.iter().filter_map(sentence).collect()
+}
+
+/// The place of a warning, and the rest.
+fn parts(warning: &str) -> (&str, &str) {
+    warning.split_once(": ").unwrap_or(("", warning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_warnings_that_differ_in_their_place_become_one_in_the_first_place() {
+        let warned = |places: &[&str]| -> Vec<String> {
+            let warnings: Vec<String> = places.iter().map(|it| format!("{it}: is idle")).collect();
+            joined(&[vec!["a: first".to_owned()], warnings, vec!["z: last".to_owned()]].concat())
+        };
+        let three = ["a: first", "x: is idle", "y: is idle", "v: is idle", "z: last"];
+        assert_eq!(warned(&["x", "y", "v"]), three);
+        let five = ["a: first", "x, y, v and 2 more: is idle", "z: last"];
+        assert_eq!(warned(&["x", "y", "v", "u", "x"]), five);
+    }
 }
