@@ -11,7 +11,7 @@ import pytest
 
 import sojourn
 from sojourn import cli
-from sojourn.errors import ScenarioError
+from sojourn.errors import InputError, ScenarioError
 
 HEAD = 'name = "net"\nduration = "5s"\nwarmup = "1s"\n'
 TOPOLOGY = """
@@ -204,3 +204,11 @@ def test_python_classes_write_a_topology() -> None:
     flows = [FlowGroup(name="incast", route="all to 4", rtt="20ms", app=Bulk())]
     made = Scenario(name="star", duration="2s", topology=Star(hosts=4, link=link), flows=flows)
     assert sojourn.run(made, store=None).digest == run(STAR).digest
+
+
+def test_a_network_of_many_links_is_named_by_the_first_and_a_number() -> None:
+    long = sojourn.Scenario.load(
+        PARKING_LOT.replace("hops = 3", "hops = 100").replace("60ms", "1s")
+    )
+    with pytest.raises(InputError, match=r"has the links back-1, .* and 180 more; name the one"):
+        sojourn.compare(long, aqms=["codel", "pie"])

@@ -11,11 +11,10 @@ from sojourn import _core
 from sojourn.cli import console, once, options
 from sojourn.describing.formatting import counted
 from sojourn.describing.library import describe, load, parse_set, shipped
-from sojourn.describing.queues import queue_line
+from sojourn.describing.queues import MOST_SHOWN, queue_line
 from sojourn.reading import shown
 
 _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
-_MOST_SHOWN = 20
 _WHAT = (*_DECLARED, "scenarios", "plots")
 
 
@@ -95,10 +94,10 @@ def validate(file: str, sets: tuple[str, ...], as_json: bool) -> int:
         console.show_json(resolved | {"effective": effective})
     else:
         links = resolved["links"]
-        shown_links = links[:_MOST_SHOWN]
+        shown_links = links[:MOST_SHOWN]
         queues = ", ".join(queue_line(it, scenario.queue(it["name"])) for it in shown_links)
-        if len(links) > _MOST_SHOWN:
-            queues += f" and {len(links) - _MOST_SHOWN:,} more"
+        if len(links) > MOST_SHOWN:
+            queues += f" and {len(links) - MOST_SHOWN:,} more"
         print(f"{shown(file)}: valid; {scenario.name}, {scenario.duration_s:g} s, {queues}")
         if scenario.has_topology:
             _print_generated(resolved)
@@ -110,11 +109,11 @@ def _print_generated(resolved: dict[str, Any]) -> None:
     """The contents of a topology: the number of links, and the path of every group of flows."""
     links, flows = resolved["links"], resolved["flows"]
     print(f"topology: {counted(len(links), 'link')}, {counted(len(flows), 'group')} of flows")
-    for group in flows[:_MOST_SHOWN]:
+    for group in flows[:MOST_SHOWN]:
         back = f"; back {' '.join(group['reverse'])}" if group.get("reverse") else ""
         print(f"  {group['name']} ({group['count']}): {' '.join(group['path'])}{back}")
-    if len(flows) > _MOST_SHOWN:
-        print(f"  and {len(flows) - _MOST_SHOWN:,} more; --json shows all")
+    if len(flows) > MOST_SHOWN:
+        print(f"  and {len(flows) - MOST_SHOWN:,} more; --json shows all")
 
 
 def _print_effective(effective: list[dict[str, Any]]) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 from sojourn import _core
 from sojourn.errors import InputError
 
+# Links or flows of a scenario that a message or a table on the terminal names.
+MOST_SHOWN = 20
 _LONG_NUMBER = re.compile(r"\b[1-9]\d*\.\d{4,}")
 
 
@@ -128,7 +130,9 @@ def choose_link(scenario: _core.Scenario, link: str | None) -> str:
         InputError: the link does not exist, or there are several and none was given.
     """
     links = scenario.links
-    known = ", ".join(links)
+    known = ", ".join(links[:MOST_SHOWN])
+    if len(links) > MOST_SHOWN:
+        known += f" and {len(links) - MOST_SHOWN:,} more"
     if link is not None and link not in links:
         raise InputError(f"--link {link}: {scenario.name} has no such link; it has {known}")
     if link is not None:
