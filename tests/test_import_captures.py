@@ -287,6 +287,24 @@ def test_without_a_handshake_the_server_has_the_port_of_a_service(tmp_path: Path
     assert flow["client"] == "10.0.0.1:40000" and flow["down"]["unique_bytes"] == 20_000
 
 
+def test_the_first_fragment_of_an_ipv6_packet_has_ports_and_the_others_have_none(
+    tmp_path: Path,
+) -> None:
+    def fragment(offset: int, more: int) -> bytes:
+        ends = bytes(15) + b"\x01" + bytes(15) + b"\x02"
+        ip = struct.pack(">IHBB", 6 << 28, 8 + 1024, 44, 64) + ends
+        header = struct.pack(">BBHI", 17, 0, offset << 3 | more, 7)
+        return ip + header + struct.pack(">HHHH", 40_000, 443, 2048, 0)
+
+    sizes = 40 + 8 + 1024
+    packets = [(1000 * n, fragment(128 * (n % 2), 1 - n % 2), sizes) for n in range(20)]
+    found = taken(tmp_path, pcap(packets))
+    assert found.details is not None
+    first = next(flow for flow in found.details["flows"] if flow["client"].endswith(":40000"))
+    assert first["up"]["packets"] == 10
+    assert any("10 later fragments" in text for text in found.unknown)
+
+
 def test_data_in_a_syn_counts_once(tmp_path: Path) -> None:
     packets = [(0, segment(0, 1, 0x02, 100), 140), (1000, segment(0, 102, 0x10, 50), 90)]
     found = taken(tmp_path, pcap(packets)).details

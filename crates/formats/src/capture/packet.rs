@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
+use etherparse::{
+    Ipv6ExtensionSlice, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator,
+};
 
 /// LINKTYPE values (draft-ietf-opsawg-pcaplinktype).
 const NULL: u16 = 0;
@@ -104,7 +106,6 @@ pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet
     let ip_bytes = if stated == 0 { on_wire } else { stated };
     let before = payload.payload.as_ptr() as usize - ip.as_ptr() as usize;
     let rest = ip_bytes.checked_sub(before as u32).ok_or(Unread::Malformed)?;
-    // An IPv6 packet can also be of several fragments and begin with the first one's ports.
     let is_fragment = payload.fragmented && !begins(net);
     let (source, destination): (IpAddr, IpAddr) = ends;
     let mut packet = Packet {
@@ -128,7 +129,11 @@ pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet
 fn begins(net: &LaxNetSlice<'_>) -> bool {
     match net {
         LaxNetSlice::Ipv4(v4) => v4.header().fragments_offset().value() == 0,
-        LaxNetSlice::Ipv6(_) | LaxNetSlice::Arp(_) => false,
+        LaxNetSlice::Ipv6(v6) => v6.extensions().clone().into_iter().any(|extension| {
+            matches!(extension, Ipv6ExtensionSlice::Fragment(header)
+                if header.fragment_offset().value() == 0)
+        }),
+        LaxNetSlice::Arp(_) => false,
     }
 }
 
