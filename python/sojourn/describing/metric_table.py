@@ -309,7 +309,7 @@ ROWS: tuple[MetricRow, ...] = (
         label="frame rate",
         together="higher",
         why="a rate too high for the channel fails",
-        doc="The mean rate of these frames.",
+        doc="The mean rate of a wireless transmitter's frames.",
         relative=0.05,
         least=0.0,
     ),
@@ -321,7 +321,7 @@ ROWS: tuple[MetricRow, ...] = (
         label="frame failures",
         together="lower",
         why="a lower rate fails less and carries less",
-        doc="The share of these frames that failed.",
+        doc="The share of a wireless transmitter's frames that failed.",
         relative=0.0,
         least=0.005,
     ),
@@ -344,7 +344,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 6 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -355,7 +355,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 9 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -366,7 +366,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 12 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -377,7 +377,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 18 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -388,7 +388,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 24 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -399,7 +399,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 36 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -410,7 +410,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 48 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -421,7 +421,7 @@ ROWS: tuple[MetricRow, ...] = (
         unit="1",
         label="frames at 54 Mbit/s",
         why="the rate control chooses it, for the channel",
-        doc="The share of these frames at each rate of 802.11g.",
+        doc="The share of a wireless transmitter's frames at each rate of 802.11g.",
         relative=0.0,
         least=0.005,
     ),
@@ -475,7 +475,7 @@ ROWS: tuple[MetricRow, ...] = (
         better="higher",
         together="higher",
         centre="median",
-        doc="Jain's index of fairness of these per-flow goodputs, for bulk flows; 1 means equal.",
+        doc="Jain's index of fairness of the per-flow goodputs, for bulk flows; 1 means equal.",
         relative=0.0,
         least=0.01,
         tables=("compare", "agree_wide",),
@@ -491,9 +491,9 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         doc=(
             "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
-            "transfer is a page, and this its load time. Quantiles include all of them; the "
-            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
-            "1958). Mean and maximum include only the finished ones."
+            "transfer is a page, and this metric is its load time. Quantiles include all "
+            "transfers; unfinished ones took longer than they were observed (right-censored, "
+            "Kaplan and Meier 1958). Mean and maximum include only finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -510,9 +510,9 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         doc=(
             "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
-            "transfer is a page, and this its load time. Quantiles include all of them; the "
-            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
-            "1958). Mean and maximum include only the finished ones."
+            "transfer is a page, and this metric is its load time. Quantiles include all "
+            "transfers; unfinished ones took longer than they were observed (right-censored, "
+            "Kaplan and Meier 1958). Mean and maximum include only finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -532,9 +532,9 @@ ROWS: tuple[MetricRow, ...] = (
         headline="completion p95",
         doc=(
             "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
-            "transfer is a page, and this its load time. Quantiles include all of them; the "
-            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
-            "1958). Mean and maximum include only the finished ones."
+            "transfer is a page, and this metric is its load time. Quantiles include all "
+            "transfers; unfinished ones took longer than they were observed (right-censored, "
+            "Kaplan and Meier 1958). Mean and maximum include only finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -553,9 +553,9 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         doc=(
             "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
-            "transfer is a page, and this its load time. Quantiles include all of them; the "
-            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
-            "1958). Mean and maximum include only the finished ones."
+            "transfer is a page, and this metric is its load time. Quantiles include all "
+            "transfers; unfinished ones took longer than they were observed (right-censored, "
+            "Kaplan and Meier 1958). Mean and maximum include only finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -573,9 +573,9 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         doc=(
             "Completion times of transfers requested after the warm-up; with `kind = \"web\"` a "
-            "transfer is a page, and this its load time. Quantiles include all of them; the "
-            "unfinished ones took longer than they were observed (right-censored, Kaplan and Meier "
-            "1958). Mean and maximum include only the finished ones."
+            "transfer is a page, and this metric is its load time. Quantiles include all "
+            "transfers; unfinished ones took longer than they were observed (right-censored, "
+            "Kaplan and Meier 1958). Mean and maximum include only finished ones."
         ),
         relative=0.05,
         least=0.001,
@@ -642,8 +642,8 @@ ROWS: tuple[MetricRow, ...] = (
         better="lower",
         together="lower",
         doc=(
-            "How long connections of transport libraries took from their start until data could be "
-            "written, of those that started after the warm-up."
+            "Time from the start of a transport library's connection until data can be written, "
+            "for connections that started after the warm-up."
         ),
         relative=0.05,
         least=0.001,
@@ -658,8 +658,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "How long connections of transport libraries took from their start until data could be "
-            "written, of those that started after the warm-up."
+            "Time from the start of a transport library's connection until data can be written, "
+            "for connections that started after the warm-up."
         ),
         relative=0.05,
         least=0.001,
@@ -675,8 +675,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "How long connections of transport libraries took from their start until data could be "
-            "written, of those that started after the warm-up."
+            "Time from the start of a transport library's connection until data can be written, "
+            "for connections that started after the warm-up."
         ),
         relative=0.05,
         least=0.001,
@@ -692,8 +692,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "How long connections of transport libraries took from their start until data could be "
-            "written, of those that started after the warm-up."
+            "Time from the start of a transport library's connection until data can be written, "
+            "for connections that started after the warm-up."
         ),
         relative=0.05,
         least=0.001,
@@ -776,9 +776,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "From a video player's first request to the first chunk (`kind = \"chunks\"`), of the "
-            "players that started after the warm-up; a player without a chunk counts as long as it "
-            "has waited."
+            "Time from a video player's first request to its first chunk (`kind = \"chunks\"`), "
+            "for players that started after the warm-up; a player without a chunk counts with the "
+            "time that it has waited."
         ),
         relative=0.05,
         least=0.001,
@@ -795,9 +795,9 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "From a video player's first request to the first chunk (`kind = \"chunks\"`), of the "
-            "players that started after the warm-up; a player without a chunk counts as long as it "
-            "has waited."
+            "Time from a video player's first request to its first chunk (`kind = \"chunks\"`), "
+            "for players that started after the warm-up; a player without a chunk counts with the "
+            "time that it has waited."
         ),
         relative=0.05,
         least=0.001,
@@ -813,8 +813,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Stalls of a video player that began after the warm-up, as a mean over players: the "
-            "time from the end of a chunk until the next has arrived, or the run ends."
+            "Stalls of a video player that began after the warm-up, as a mean over players. A "
+            "stall lasts from the end of a chunk until the next has arrived, or the run ends."
         ),
         relative=0.05,
         least=0.0,
@@ -843,7 +843,7 @@ ROWS: tuple[MetricRow, ...] = (
         better="lower",
         together="lower",
         centre="median",
-        doc="The share of the time since the first chunk in which players stalled.",
+        doc="The share of the time since the first chunk during which players stalled.",
         relative=0.0,
         least=0.005,
         tables=("compare",),
@@ -870,7 +870,7 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         why="a player that stays at the lowest rate has none",
         centre="median",
-        doc="Changes of rate between these chunks, as a mean over players.",
+        doc="Changes of rate between the chunks of `video_rate`, as a mean over players.",
         relative=0.05,
         least=0.0,
         tables=("compare",),
@@ -885,8 +885,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
-            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+            "Time from the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, for frames shown after the warm-up. A frame is not shown after a later one."
         ),
         relative=0.05,
         least=0.001,
@@ -901,8 +901,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
-            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+            "Time from the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, for frames shown after the warm-up. A frame is not shown after a later one."
         ),
         relative=0.05,
         least=0.001,
@@ -918,8 +918,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
-            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+            "Time from the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, for frames shown after the warm-up. A frame is not shown after a later one."
         ),
         relative=0.05,
         least=0.001,
@@ -936,8 +936,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
-            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+            "Time from the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, for frames shown after the warm-up. A frame is not shown after a later one."
         ),
         relative=0.05,
         least=0.001,
@@ -953,8 +953,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "From the sending of a video frame (`kind = \"video\"`) until its last datagram "
-            "arrives, of frames shown after the warm-up. A frame is not shown after a later one."
+            "Time from the sending of a video frame (`kind = \"video\"`) until its last datagram "
+            "arrives, for frames shown after the warm-up. A frame is not shown after a later one."
         ),
         relative=0.05,
         least=0.001,
@@ -986,10 +986,10 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         centre="median",
         doc=(
-            "Freezes of a video call after the warm-up, as a mean over calls that showed a frame: "
-            "a time between two frames, or from the last one to the end, of at least three times "
-            "the mean of the last 30 and 150 ms more than it (`freezeCount` of the W3C's WebRTC "
-            "statistics)."
+            "Freezes of a video call after the warm-up, as a mean over calls that showed a frame. "
+            "A freeze is a time between two frames, or from the last one to the end, that is at "
+            "least three times the mean of the last 30 and at least 150 ms longer than that mean "
+            "(`freezeCount` of the W3C's WebRTC statistics)."
         ),
         relative=0.05,
         least=0.0,
@@ -1004,7 +1004,7 @@ ROWS: tuple[MetricRow, ...] = (
         better="lower",
         together="lower",
         centre="median",
-        doc="The share of the time since the first frame in which calls were frozen.",
+        doc="The share of the time since the first frame during which calls were frozen.",
         relative=0.0,
         least=0.005,
         tables=("compare",),
@@ -1048,8 +1048,8 @@ ROWS: tuple[MetricRow, ...] = (
         together="lower",
         headline="loss of real-time traffic",
         doc=(
-            "The share of the datagrams sent after the warm-up that was lost, with `kind = "
-            "\"echo\"` in either direction; datagrams in flight at the end of the run are not "
+            "The share of the datagrams sent after the warm-up that were lost; with `kind = "
+            "\"echo\"`, in either direction. Datagrams in flight at the end of the run are not "
             "counted."
         ),
         relative=0.0,
@@ -1082,12 +1082,12 @@ ROWS: tuple[MetricRow, ...] = (
         together="higher",
         doc=(
             "Rating (ITU-T G.107, the E-model) of a class that consists only of calls with one "
-            "codec, `kind = \"voice\"` or `cbr` with `voice = true`; a call plays out when 99 % of "
-            "its packets have arrived. G.711 with loss concealment: Ie 0, Bpl 25.1 (published for "
-            "packets of 10 ms), 20 ms to fill a packet; G.729A: Ie 11, Bpl 19 (published with "
-            "voice activity detection, which is not simulated), 25 ms; ITU-T G.113 Appendix I, "
-            "Table I.4 (09/2024), as quoted by other works, because its text was not available to "
-            "us."
+            "codec, `kind = \"voice\"` or `cbr` with `voice = true`. The playout delay is the 99th "
+            "percentile of the packets' delays. G.711 with loss concealment: Ie 0, Bpl 25.1 "
+            "(published for packets of 10 ms), 20 ms to fill a packet. G.729A: Ie 11, Bpl 19 "
+            "(published with voice activity detection, which is not simulated), 25 ms. Source: "
+            "ITU-T G.113 Appendix I, Table I.4 (09/2024), as quoted by other works, because its "
+            "text was not available to us."
         ),
         relative=0.05,
         least=0.0,
@@ -1100,7 +1100,7 @@ ROWS: tuple[MetricRow, ...] = (
         label="MOS",
         better="higher",
         together="higher",
-        doc="Mean opinion score that follows from this rating, 1 to 4.5.",
+        doc="Mean opinion score that follows from `voice_r`, 1 to 4.5.",
         relative=0.0,
         least=0.1,
         tables=("compare", "live",),
@@ -1232,9 +1232,9 @@ ROWS: tuple[MetricRow, ...] = (
         why="a drop is also how an AQM signals, and the queue that it shortens is judged",
         bins="unknown",
         doc=(
-            "The share of the packets that arrived after the warm-up that this queue dropped. A "
-            "packet that arrived before and was dropped after does not count, and packets in the "
-            "queue at the end are not dropped."
+            "Of the packets that arrived after the warm-up, the share that this queue dropped. A "
+            "packet that arrived before the warm-up ended and was dropped later does not count, "
+            "and packets in the queue at the end are not dropped."
         ),
         relative=0.0,
         least=0.005,
@@ -1292,7 +1292,7 @@ ROWS: tuple[MetricRow, ...] = (
         centre="median",
         bins="unknown",
         doc=(
-            "The share of the packets that arrived after the warm-up that this queue marked, "
+            "Of the packets that arrived after the warm-up, the share that this queue marked, "
             "without those that arrived marked."
         ),
         relative=0.0,
