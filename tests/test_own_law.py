@@ -1,8 +1,10 @@
 """Custom laws in Python: text forms, errors, manifest, determinism, equality with Rust."""
 
 import json
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -197,6 +199,11 @@ WRONG = [
     ('law.var("packets"', 'law.var(""', "a state variable has a unit"),
     ("class Dropper:", "class Dropper", "wrong.py:6: SyntaxError"),
     ("class Dropper:", "raise SystemExit(3)\nclass Dropper:", "wrong.py:6: SystemExit: 3"),
+    ("class Dropper:", "import os\nos._exit(0)\nclass Dropper:",
+     "wrong.py:7: SystemExit: it called os._exit(0)"),
+    ("self.late += 1", "import os\n            os._exit(0)",
+     "SystemExit: it called os._exit(0)"),
+    ("self.late += 1", "raise SystemExit(0)", "wrong.py:15: Dropper.on_dequeue at 0.0"),
     ("from sojourn import law", "import no_such_module", "ModuleNotFoundError"),
     ("return law.Verdict.signal(head.can_mark, law.RANDOM)", "return 'drop'",
      "it returned 'drop'; return nothing, or a member of sojourn.law.Verdict"),
@@ -233,6 +240,29 @@ def test_a_wrong_law_is_refused_with_one_sentence_that_names_its_file(
     assert sentence in text
     assert text.startswith("wrong.py")
     assert "\n" not in text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("loop", "sentence"),
+    [
+        ("while True: pass", r"wrong\.py:15: Dropper\.on_dequeue at \d+\.\d+ s \(packet accepted .*"
+         r"TimeoutError: no return after 10 s of CPU time"),
+        ("while True:\n                try:\n                    while True: abs(1)\n"
+         "                except BaseException: pass",
+         r"wrong\.py:6: Dropper\.on_dequeue at \d+\.\d+ s: no return after 20 s of CPU time, which "
+         "ends the run"),
+    ],
+    ids=["a loop", "a loop that catches everything"],
+)  # fmt: skip
+def test_a_hook_that_never_returns_ends_the_run_with_one_sentence(mine, loop, sentence):
+    file = changed(mine, "self.late += 1", loop)
+    command = [sys.executable, "-m", "sojourn", "run", "one.toml", "--aqm", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    # Behind the time that the run has taken.
+    assert re.fullmatch(f"sojourn: error: {sentence}", done.stderr.splitlines()[-1]), done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_file_or_class_that_is_not_there_is_refused_with_what_there_is(mine, capsys):

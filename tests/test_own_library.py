@@ -209,6 +209,23 @@ def test_a_law_that_ends_the_process_during_a_run_is_named_and_the_run_fails(fol
     assert done.stderr == f"sojourn: error: libmost.so: its law: {why}, which ends the run\n"
 
 
+@pytest.mark.long
+def test_a_hook_that_never_returns_ends_the_run_with_one_sentence_that_names_it(folder):
+    before = "#include <unistd.h>"
+    law(folder / "libmost.so", '({ while (access("tried", F_OK) == 0) pause(); 3; })', before)
+    tried = (
+        "from pathlib import Path\n"
+        "from sojourn.loading.bring import bring\n"
+        "bring(['libmost.so'])\n"
+        "Path('tried').touch()\n"
+    )
+    command = [sys.executable, "-c", tried + ALONE.format(scenario=SCENARIO)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2 and not done.stdout
+    sentence = "its law's on_enqueue: it has not returned for 30 s, which ends the run"
+    assert done.stderr == f"sojourn: error: libmost.so: {sentence}\n"
+
+
 def test_what_a_library_does_when_a_command_ends_does_not_replace_its_exit_code(folder):
     ends = "#include <unistd.h>\n__attribute__((destructor)) static void at(void) { _exit(0); }"
     law(folder / "libmost.so", "(0 * now_ns)", ends, ".on_dequeue = on_enqueue,")

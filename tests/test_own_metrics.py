@@ -1,5 +1,6 @@
 """Custom metrics, figures in the user's style, comparisons read back."""
 
+import os
 import sys
 
 import matplotlib as mpl
@@ -98,6 +99,9 @@ def test_a_metric_that_ends_the_process_is_a_metric_that_fails(saved):
     ends = sojourn.metric(unit="1", doc="Ends")(lambda result: sys.exit(5))
     with pytest.raises(InputError, match=r"metric <lambda>, .*SystemExit: 5"):
         ends(saved[0].of("codel")[0])
+    at_once = sojourn.metric(unit="1", doc="Ends")(lambda result: os._exit(0))
+    with pytest.raises(InputError, match=r"SystemExit: it called os\._exit\(0\)"):
+        at_once(saved[0].of("codel")[0])
 
 
 @pytest.mark.slow

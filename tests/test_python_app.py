@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 
 import pytest
 
@@ -127,6 +128,13 @@ class Endless:
         return now_ns, 100
 
 
+class Ends:
+    """Ends the process."""
+
+    def next_datagram(self, now_ns, random):
+        os._exit(0)
+
+
 class Nonsense:
     """Returns no pair."""
 
@@ -142,6 +150,7 @@ class Nonsense:
         ({"call": Large}, "a datagram has 501 bytes; with its headers it has from 29 to 500 here"),
         ({"call": Endless}, "more than 100000 datagrams at one instant"),
         ({"call": Nonsense}, "next_datagram: TypeError"),
+        ({"call": Ends}, "next_datagram: SystemExit: it called os._exit(0)"),
         ({"call": Reader}, "has no attribute 'next_datagram'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import os
 import re
 import sys
 from pathlib import Path
@@ -170,6 +171,8 @@ def test_pacing_spreads_what_a_window_would_send_at_once():
         ("on_ack", lambda self, ack: setattr(self, "cwnd", float("nan")), ["cwnd is", "nan"]),
         ("on_ack", lambda self, ack: setattr(self, "cwnd", "x"), ["Failing.on_ack", "TypeError"]),
         ("__init__", lambda self: [].pop(), ["Failing.__init__", "IndexError"]),
+        ("on_ack", lambda self, ack: sys.exit(0), ["Failing.on_ack", "SystemExit: 0"]),
+        ("on_loss", lambda self, now_s: os._exit(0), ["it called os._exit(0)"]),
     ],
 )
 def test_an_error_names_flow_time_and_cause(method, body, words):

@@ -416,6 +416,9 @@ class Run:
 def shortened(text: str) -> str:
     """The text for a terminal: very long words are cut, control characters are escaped."""
 
+def is_in_own_code() -> bool:
+    """Whether this thread is in a method of an own law, congestion control or application."""
+
 def run(
     scenario: Scenario,
     cancel: Cancel | None = None,

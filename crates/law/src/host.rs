@@ -15,6 +15,7 @@ use sojourn_aqm::{Aqm, Backlog, CustomLaw, Env, Head, Limit, Rate, Rng, Time, Ve
 use crate::abi::{ABI, JudgeFn, LIMIT_LAST, NEVER, QueueFn, RawEnv, RawLaw, RawValue, TimeFn};
 use crate::declared::{declaration, text_of};
 use crate::elf;
+use crate::marks::{Hook, Mark};
 use crate::signals::{self, LawExists, LibraryCall};
 
 /// The most parameters or variables that a law may declare; a table with more is damaged.
@@ -202,10 +203,12 @@ impl Maker for TableMaker {
             mtu_bytes: env.mtu_bytes,
             reserved: 0,
         };
-        let exists = LawExists::of(self.place);
+        let (exists, mark) = (LawExists::of(self.place), Mark::of(self.place));
         if let Some(start) = self.table.start {
             // SAFETY: the state has the bytes that the table asks for, zeroed and aligned to 16.
-            unsafe { start(state.as_mut_ptr().cast(), raw.as_ptr(), &raw const env) };
+            mark.within(Hook::Start, || unsafe {
+                start(state.as_mut_ptr().cast(), raw.as_ptr(), &raw const env);
+            });
         }
         Box::new(TableLaw {
             on_enqueue: self.table.on_enqueue,
@@ -215,6 +218,7 @@ impl Maker for TableMaker {
             place: self.place,
             failures: Arc::clone(failures),
             has_failed: false,
+            mark,
             _exists: exists,
         })
     }
@@ -230,6 +234,7 @@ struct TableLaw {
     place: &'static str,
     failures: Arc<dyn Failures>,
     has_failed: bool,
+    mark: Arc<Mark>,
     _exists: LawExists,
 }
 
@@ -241,17 +246,20 @@ impl TableLaw {
     #[inline]
     fn judge(
         &mut self,
-        hook: (JudgeFn, &'static str),
+        hook: (JudgeFn, Hook, &'static str),
         now: Time,
         head: Head,
         queue: Backlog,
         rng: &mut Rng,
     ) -> Verdict {
+        let (call, which, name) = hook;
+        let state = self.state();
         // SAFETY: the state is this law's and initialised; all pointers are valid during the call.
-        let code = unsafe { (hook.0)(self.state(), now.as_nanos(), &head, &queue, rng) };
+        let code =
+            self.mark.within(which, || unsafe { call(state, now.as_nanos(), &head, &queue, rng) });
         match Verdict::of_code(code) {
             Some(verdict) => verdict,
-            None => self.refuse(hook.1, now, head, code),
+            None => self.refuse(name, now, head, code),
         }
     }
 
@@ -273,17 +281,19 @@ impl TableLaw {
         Verdict::Pass
     }
 
-    fn tell(&mut self, hook: Option<QueueFn>, now: Time, queue: Backlog) {
+    fn tell(&mut self, which: Hook, hook: Option<QueueFn>, now: Time, queue: Backlog) {
         if let Some(hook) = hook {
+            let state = self.state();
             // SAFETY: as in `judge`.
-            unsafe { hook(self.state(), now.as_nanos(), &queue) };
+            self.mark.within(which, || unsafe { hook(state, now.as_nanos(), &queue) });
         }
     }
 
-    fn tell_time(&mut self, hook: Option<TimeFn>, now_ns: u64) {
+    fn tell_time(&mut self, which: Hook, hook: Option<TimeFn>, now_ns: u64) {
         if let Some(hook) = hook {
+            let state = self.state();
             // SAFETY: as in `judge`.
-            unsafe { hook(self.state(), now_ns) };
+            self.mark.within(which, || unsafe { hook(state, now_ns) });
         }
     }
 }
@@ -291,8 +301,9 @@ impl TableLaw {
 impl Drop for TableLaw {
     fn drop(&mut self) {
         if let Some(stop) = self.table.stop {
+            let state = self.state();
             // SAFETY: the state is initialised, and this is the last call.
-            unsafe { stop(self.state()) };
+            self.mark.within(Hook::Stop, || unsafe { stop(state) });
         }
     }
 }
@@ -304,60 +315,69 @@ impl Aqm for TableLaw {
 
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         match self.on_enqueue {
-            Some(hook) => self.judge((hook, "on_enqueue"), now, head, queue, rng),
+            Some(hook) => self.judge((hook, Hook::OnEnqueue, "on_enqueue"), now, head, queue, rng),
             None => Verdict::Pass,
         }
     }
 
     fn on_overflow(&mut self, now: Time, queue: Backlog) {
-        self.tell(self.table.on_overflow, now, queue);
+        self.tell(Hook::OnOverflow, self.table.on_overflow, now, queue);
     }
 
     fn on_eviction(&mut self, now: Time, queue: Backlog) {
-        self.tell(self.table.on_eviction.or(self.table.on_overflow), now, queue);
+        match self.table.on_eviction {
+            None => self.on_overflow(now, queue),
+            hook => self.tell(Hook::OnEviction, hook, now, queue),
+        }
     }
 
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
         match self.on_dequeue {
-            Some(hook) => self.judge((hook, "on_dequeue"), now, head, queue, rng),
+            Some(hook) => self.judge((hook, Hook::OnDequeue, "on_dequeue"), now, head, queue, rng),
             None => Verdict::Pass,
         }
     }
 
     fn on_empty(&mut self, now: Time) {
-        self.tell_time(self.table.on_empty, now.as_nanos());
+        self.tell_time(Hook::OnEmpty, self.table.on_empty, now.as_nanos());
     }
 
     fn next_timer(&self) -> Option<Time> {
         let hook = self.table.next_timer?;
+        let state = self.state.as_ptr().cast();
         // SAFETY: the state is initialised.
-        let due = unsafe { hook(self.state.as_ptr().cast()) };
+        let due = self.mark.within(Hook::NextTimer, || unsafe { hook(state) });
         (due != NEVER).then(|| Time::from_nanos(due))
     }
 
     fn on_head(&mut self, enqueued: Option<Time>) {
-        self.tell_time(self.table.on_head, enqueued.map_or(NEVER, Time::as_nanos));
+        let enqueued_ns = enqueued.map_or(NEVER, Time::as_nanos);
+        self.tell_time(Hook::OnHead, self.table.on_head, enqueued_ns);
     }
 
     fn on_timer(&mut self, now: Time, queue: Backlog) {
-        self.tell(self.table.on_timer, now, queue);
+        self.tell(Hook::OnTimer, self.table.on_timer, now, queue);
     }
 
     fn on_idle_timers(&mut self, now: Time) {
-        self.tell_time(self.table.on_idle_timers, now.as_nanos());
+        self.tell_time(Hook::OnIdleTimers, self.table.on_idle_timers, now.as_nanos());
     }
 
     fn on_rate(&mut self, now: Time, rate: Rate) {
         if let Some(hook) = self.table.on_rate {
+            let state = self.state();
             // SAFETY: as in `judge`.
-            unsafe { hook(self.state(), now.as_nanos(), rate.as_bps()) };
+            self.mark.within(Hook::OnRate, || unsafe {
+                hook(state, now.as_nanos(), rate.as_bps());
+            });
         }
     }
 
     fn observe(&self, out: &mut [f64]) {
         if let Some(hook) = self.table.observe {
+            let state = self.state.as_ptr().cast();
             // SAFETY: there is room for one value for each variable.
-            unsafe { hook(self.state.as_ptr().cast(), out.as_mut_ptr()) };
+            self.mark.within(Hook::Observe, || unsafe { hook(state, out.as_mut_ptr()) });
         }
     }
 }

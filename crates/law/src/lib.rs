@@ -17,6 +17,8 @@ pub mod export;
 #[cfg(feature = "host")]
 pub mod host;
 #[cfg(feature = "host")]
+mod marks;
+#[cfg(feature = "host")]
 pub mod signals;
 #[cfg(all(feature = "host", unix))]
 mod watchdog;

@@ -38,7 +38,7 @@ fn watched<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// A law that this thread may call at any time: naming each call of a hook would cost too much.
+/// A law that this thread may call at any time.
 #[derive(Debug)]
 pub(crate) struct LawExists;
 
@@ -58,11 +58,20 @@ impl Drop for LawExists {
 }
 
 #[cfg(unix)]
-pub use unix::catch;
+pub(crate) use unix::end_of_hook;
+#[cfg(unix)]
+pub use unix::{catch, end_with};
 
 /// Other systems have no such signals.
 #[cfg(not(unix))]
 pub fn catch() {}
+
+/// Says why, and ends the process as one that was refused.
+#[cfg(not(unix))]
+pub fn end_with(why: &str) -> ! {
+    eprintln!("sojourn: error: {why}");
+    std::process::exit(2)
+}
 
 #[cfg(unix)]
 mod unix {
@@ -73,6 +82,7 @@ mod unix {
     use super::{CALL, LAWS, LibraryCall};
     use crate::watchdog;
 
+    const STUCK: &str = "it has not returned for 30 s";
     /// The exit status for what a user has caused.
     const REFUSED: i32 = 2;
     /// Signals that a program gets for its own mistakes.
@@ -99,6 +109,19 @@ mod unix {
         if let Some(call) = call() {
             end(sentence(call, "it called exit()"));
         }
+    }
+
+    /// Says why, and ends the process as one that was refused, without its actions at exit: they may
+    /// wait for a thread.
+    pub fn end_with(why: &str) -> ! {
+        eprintln!("sojourn: error: {why}");
+        // SAFETY: it has no preconditions.
+        unsafe { libc::_exit(REFUSED) }
+    }
+
+    /// Ends the process because of a law's hook that does not return.
+    pub(crate) fn end_of_hook(file: &'static str, part: &'static str) -> ! {
+        end(sentence(LibraryCall { file, part, at: None }, STUCK))
     }
 
     fn end((text, length): ([u8; 512], usize)) -> ! {
@@ -129,7 +152,7 @@ mod unix {
         match (call(), place) {
             (Some(call), Some(place)) => {
                 let why = match CALL.get().is_some() && watchdog::has_found_this_thread() {
-                    true => "it has not returned for 30 s",
+                    true => STUCK,
                     false => SIGNALS[place].1,
                 };
                 end(sentence(call, why))

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
+use crate::marks::Mark;
+use crate::signals;
+
 /// How often the watchdog looks.
 const LOOK: Duration = Duration::from_secs(1);
 /// Looks at one call after which it has not returned. Looks are counted rather than time, so a
@@ -25,9 +28,24 @@ thread_local! {
 
 /// All threads that have called a library.
 static CALLERS: Mutex<Vec<(Weak<Caller>, Seen)>> = Mutex::new(Vec::new());
+/// The marks of laws' hooks.
+static MARKS: Mutex<Vec<(Weak<Mark>, u32)>> = Mutex::new(Vec::new());
 static WATCHDOG: OnceLock<()> = OnceLock::new();
 
-/// Registers this thread; starts the watchdog with the first.
+/// Watches the hooks that this mark names.
+pub(crate) fn watch_hooks(mark: &Arc<Mark>) {
+    MARKS.lock().expect("nobody panics while holding it").push((Arc::downgrade(mark), 0));
+    start();
+}
+
+/// Starts the watchdog, once.
+fn start() {
+    WATCHDOG.get_or_init(|| {
+        std::thread::spawn(watch);
+    });
+}
+
+/// Registers this thread.
 fn watched() -> Arc<Caller> {
     // SAFETY: it has no preconditions.
     let thread = unsafe { libc::pthread_self() };
@@ -35,9 +53,7 @@ fn watched() -> Arc<Caller> {
         Arc::new(Caller { thread, calls: AtomicU64::new(0), is_stuck: AtomicBool::new(false) });
     let mut callers = CALLERS.lock().expect("nobody panics while holding it");
     callers.push((Arc::downgrade(&caller), Seen::default()));
-    WATCHDOG.get_or_init(|| {
-        std::thread::spawn(watch);
-    });
+    start();
     caller
 }
 
@@ -76,6 +92,7 @@ impl Seen {
 fn watch() {
     loop {
         std::thread::sleep(LOOK);
+        look_at_hooks();
         let mut callers = CALLERS.lock().expect("nobody panics while holding it");
         callers.retain_mut(|(caller, seen)| {
             let Some(caller) = caller.upgrade() else { return false };
@@ -88,6 +105,19 @@ fn watch() {
             true
         });
     }
+}
+
+fn look_at_hooks() {
+    let mut marks = MARKS.lock().expect("nobody panics while holding it");
+    marks.retain_mut(|(mark, looks)| {
+        let Some(mark) = mark.upgrade() else { return false };
+        let found = mark.look();
+        *looks = if found.is_some() { *looks + 1 } else { 0 };
+        if let Some(hook) = found.filter(|_| *looks >= MOST_LOOKS) {
+            signals::end_of_hook(mark.file, hook.part());
+        }
+        true
+    });
 }
 
 #[cfg(test)]

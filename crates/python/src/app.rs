@@ -10,6 +10,7 @@ use sojourn_traffic::{ConfiguredApp, CustomApp, CustomApps, FinishedTransfer, UD
 use crate::control::Failure;
 use crate::errors::AppError;
 use crate::law_objects::PyRandom;
+use crate::watch::{self, Call};
 
 /// With more datagrams than this at one instant, a run would never end.
 const MOST_AT_ONCE: u32 = 100_000;
@@ -34,6 +35,8 @@ pub fn custom_apps(apps: &[AppClass], py: Python<'_>, failure: &Failure) -> Cust
 struct PythonApp {
     object: Option<Py<PyAny>>,
     flows: String,
+    /// The flows, for the watch.
+    what: Arc<str>,
     place: u32,
     largest: u32,
     failure: Failure,
@@ -55,8 +58,9 @@ impl PythonApp {
         failure: &Failure,
     ) -> PythonApp {
         let (flows, failure, last) = (flows.to_owned(), failure.clone(), (Time::ZERO, 0));
-        let mut made = PythonApp { object: None, flows, place, largest, failure, last };
-        match Python::attach(|py| class.call0(py)) {
+        let what = format!("app of flows `{flows}`").into();
+        let mut made = PythonApp { object: None, flows, what, place, largest, failure, last };
+        match watch::within(made.watched("__init__", Time::ZERO), |py| class.call0(py)) {
             Ok(object) => made.object = Some(object),
             Err(error) => made.fail("__init__", Time::ZERO, error),
         }
@@ -67,19 +71,23 @@ impl PythonApp {
     /// failure.
     fn call<T>(
         &self,
-        method: &str,
+        method: &'static str,
         now: Time,
         rng: &mut Rng,
         work: impl FnOnce(&Bound<'_, PyAny>, &Bound<'_, PyRandom>) -> PyResult<T>,
     ) -> Option<T> {
         let object = self.object.as_ref().filter(|_| !self.failure.has_happened())?;
-        let said = Python::attach(|py| {
+        let said = watch::within(self.watched(method, now), |py| {
             let random = Bound::new(py, PyRandom { rng: rng.clone() })?;
             let said = work(object.bind(py), &random);
             *rng = random.borrow().rng.clone();
             said
         });
         said.map_err(|error| self.fail(method, now, error)).ok()
+    }
+
+    fn watched(&self, method: &'static str, at: Time) -> Call {
+        Call { what: Arc::clone(&self.what), method, at }
     }
 
     fn fail(&self, method: &str, now: Time, cause: PyErr) {

@@ -13,6 +13,7 @@ use sojourn_sim::cc::{
 };
 
 use crate::errors::{ControlError, LawError};
+use crate::watch::{self, Call};
 
 /// The first failure of a run; after it no control or law is called.
 #[derive(Clone, Default)]
@@ -80,6 +81,7 @@ pub fn custom_controls(
     let mut custom = CustomControls::new();
     for (flows, class, in_full) in controls {
         let paced = class.bind(py).hasattr("pacing_rate")?;
+        let what: Arc<str> = format!("flows `{flows}`: {}", class_name(class.bind(py))).into();
         let (name, failure) = (flows.clone(), failure.clone());
         let class = Arc::new(class);
         let factory = Box::new(move || -> Box<dyn CongestionControl> {
@@ -87,6 +89,7 @@ pub fn custom_controls(
                 class: Arc::clone(&class),
                 object: None,
                 flows: name.clone(),
+                what: Arc::clone(&what),
                 paced,
                 failure: failure.clone(),
                 flow: 0,
@@ -107,6 +110,8 @@ struct Control {
     class: Arc<Py<PyAny>>,
     object: Option<Py<PyAny>>,
     flows: String,
+    /// Flows and class, for the watch.
+    what: Arc<str>,
     paced: bool,
     failure: Failure,
     flow: u32,
@@ -120,12 +125,12 @@ struct Control {
 
 impl Control {
     /// Calls a method and reads the window back; does nothing after a failure.
-    fn call(&mut self, method: &str, ack: Option<Ack>) {
+    fn call(&mut self, method: &'static str, ack: Option<Ack>) {
         if self.failure.has_happened() {
             return;
         }
         let Some(object) = &self.object else { return };
-        let read = Python::attach(|py| {
+        let read = watch::within(self.watched(method), |py| {
             let object = object.bind(py);
             match ack {
                 Some(ack) => object.call_method1(method, (ack,))?,
@@ -139,10 +144,13 @@ impl Control {
         }
     }
 
+    fn watched(&self, method: &'static str) -> Call {
+        Call { what: Arc::clone(&self.what), method, at: self.now }
+    }
+
     fn fail(&self, method: &str, cause: PyErr) {
         let error = Python::attach(|py| {
-            let name = self.class.bind(py).getattr("__name__");
-            let name = name.map_or_else(|_| "control".to_owned(), |name| name.to_string());
+            let name = class_name(self.class.bind(py));
             let error = ControlError::new_err(format!(
                 "flows `{}`, flow {} at {:.6} s: {name}.{method}: {cause}",
                 self.flows,
@@ -158,6 +166,10 @@ impl Control {
     fn window(&self) -> u32 {
         self.cwnd as u32
     }
+}
+
+fn class_name(class: &Bound<'_, PyAny>) -> String {
+    class.getattr("__name__").map_or_else(|_| "control".to_owned(), |name| name.to_string())
 }
 
 /// A control's window and pacing rate, checked.
@@ -195,7 +207,7 @@ impl CongestionControl for Control {
         if self.failure.has_happened() {
             return;
         }
-        let made = Python::attach(|py| {
+        let made = watch::within(self.watched("__init__"), |py| {
             let object = self.class.bind(py).call0()?;
             object.setattr("cwnd", self.cwnd)?;
             for method in ["on_ack", "on_loss", "on_ecn", "on_timeout"] {

@@ -18,6 +18,7 @@ use sojourn_router::laws::{LoadedLaws, PlannedLaw};
 use crate::errors::Refusal;
 use crate::law_objects::{PyBacklog, PyEnv, PyHead, PyRandom, as_python};
 use crate::python_law::{Hook, PassAll, PythonLaw, failure};
+use crate::watch::{self, Call};
 
 /// A law that is not in the registry, as the stub describes.
 #[pyclass(frozen, from_py_object, module = "sojourn._core")]
@@ -153,7 +154,9 @@ impl PythonMaker {
         env: &Env,
         failures: &Arc<dyn Failures>,
     ) -> PyResult<PythonLaw> {
-        Python::attach(|py| {
+        let what: Arc<str> = format!("{}: {}", self.place, self.name).into();
+        let call = Call { what: Arc::clone(&what), method: "__init__", at: Time::ZERO };
+        watch::within(call, |py| {
             let object = self.object(py, values, env)?;
             let hook = |name: &'static str| -> PyResult<Hook> {
                 let method = self.has(name).then(|| object.getattr(py, name)).transpose()?;
@@ -162,6 +165,7 @@ impl PythonMaker {
             Ok(PythonLaw {
                 name: self.name.clone(),
                 place: self.place.clone(),
+                what,
                 on_enqueue: hook("on_enqueue")?,
                 on_overflow: hook("on_overflow")?,
                 on_eviction: hook("on_eviction")?,

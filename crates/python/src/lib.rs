@@ -27,6 +27,7 @@ mod scenario;
 mod scenario_base;
 mod script;
 mod table;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -54,6 +55,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<diff::Diff>()?;
     module.add_class::<formats::CaptureReader>()?;
     module.add_function(wrap_pyfunction!(errors::shortened, module)?)?;
+    module.add_function(wrap_pyfunction!(watch::is_in_own_code, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_wish, module)?)?;

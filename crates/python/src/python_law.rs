@@ -10,6 +10,7 @@ use sojourn_aqm::custom::{Failures, LawFailure};
 use sojourn_aqm::{Aqm, Backlog, Head, Rate, Rng, Time, Verdict};
 
 use crate::law_objects::{PyBacklog, PyHead, PyRandom};
+use crate::watch::{self, Call};
 
 /// Takes the place of a law that could not be created.
 pub(crate) struct PassAll;
@@ -64,6 +65,8 @@ pub(crate) struct Hook {
 pub(crate) struct PythonLaw {
     pub(crate) name: String,
     pub(crate) place: String,
+    /// Place and name.
+    pub(crate) what: Arc<str>,
     pub(crate) object: Py<PyAny>,
     pub(crate) on_enqueue: Hook,
     pub(crate) on_overflow: Hook,
@@ -99,7 +102,8 @@ impl PythonLaw {
     ) -> Option<T> {
         let method = hook.method.as_ref().filter(|_| !self.has_failed.get())?;
         self.now.set(now);
-        match Python::attach(|py| work(py, method.bind(py))) {
+        let watched = Call { what: Arc::clone(&self.what), method: hook.name, at: now };
+        match watch::within(watched, |py| work(py, method.bind(py))) {
             Ok(value) => Some(value),
             Err(error) => {
                 self.has_failed.set(true);
@@ -224,7 +228,9 @@ impl Aqm for PythonLaw {
         if self.has_failed.get() || out.is_empty() {
             return;
         }
-        let read = Python::attach(|py| -> PyResult<()> {
+        let at = self.now.get();
+        let call = Call { what: Arc::clone(&self.what), method: "observe", at };
+        let read = watch::within(call, |py| {
             for (value, name) in out.iter_mut().zip(&self.var_names) {
                 *value = self.object.bind(py).getattr(name.as_str())?.extract().map_err(|_| {
                     PyTypeError::new_err(format!("state variable `{name}` is not a number"))
@@ -234,7 +240,7 @@ impl Aqm for PythonLaw {
         });
         if let Err(error) = read {
             self.has_failed.set(true);
-            let call = ("observe", self.now.get(), None);
+            let call = ("observe", at, None);
             self.failures.report(failure((&self.place, &self.name), call, error));
         }
     }

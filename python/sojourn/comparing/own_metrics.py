@@ -29,6 +29,7 @@ from sojourn.comparing.metrics import Metric
 from sojourn.describing.metric_table import Centre, Direction, MetricKind
 from sojourn.describing.metrics import OWN, usual_row
 from sojourn.errors import InputError
+from sojourn.loading import exits
 from sojourn.loading.bring import load_module
 from sojourn.running.result import Result
 
@@ -66,7 +67,8 @@ class OwnMetric:
         """
         place = f"metric {self.name}, {result!r}"
         try:
-            value = float(self.function(result))
+            with exits.refused():
+                value = float(self.function(result))
         except (Exception, SystemExit) as error:
             raise InputError(f"{place}: {type(error).__name__}: {error}") from error
         if self.kind == "share" and not (math.isnan(value) or 0.0 <= value <= 1.0):

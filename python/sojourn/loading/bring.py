@@ -23,7 +23,7 @@ from sojourn._core import CustomLaw
 from sojourn.describing import aqm_list
 from sojourn.describing.arguments import in_order
 from sojourn.errors import InputError, ScenarioError
-from sojourn.loading import library
+from sojourn.loading import exits, library
 from sojourn.loading.python_class import custom_law, is_law
 
 AqmLike = str | type
@@ -289,7 +289,8 @@ def load_module(file: Path) -> ModuleType:
     module.__dict__["__sojourn_file__"] = str(file.resolve())
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with exits.refused():
+            spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
         if isinstance(error, KeyboardInterrupt):
