@@ -110,6 +110,8 @@ def _test(
     from sojourn.testing.session import Session
 
     began = time.monotonic()
+    if junit is not None:
+        _remove_report(junit)
     expected = _expected(sources, engine, parse_endpoints(endpoints) or {}, engine_options)
     expected = _selected(expected, pattern, last_failed)
     session = Session(jobs, options.store(fresh), console.meter)
@@ -126,6 +128,12 @@ def _test(
     if github or os.environ.get("GITHUB_ACTIONS") == "true":
         _annotate(decisions)
     return _code(decisions)
+
+
+def _remove_report(path: Path) -> None:
+    """Remove an earlier report, which would outlive a refusal or an interrupt as the result."""
+    if path.is_file() and path.read_bytes().startswith(b"<?xml"):
+        path.unlink()
 
 
 def _expected(
