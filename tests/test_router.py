@@ -4,6 +4,7 @@ Tests that need namespaces are skipped without them, unless CI requires them."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -48,7 +49,7 @@ import json, os, socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
 s.bind(("", 9))
-said = {"packets": 0, "marked": 0, "least_ns": 1 << 60}
+said = {"packets": 0, "marked": 0, "least_ns": 1 << 60, "sent_ns": [], "took_ns": []}
 while True:
     with open(sys.argv[1] + ".new", "w") as file:  # it is ended at any time
         file.write(json.dumps(said))
@@ -57,7 +58,10 @@ while True:
     now = time.monotonic_ns()
     said["packets"] += 1
     said["marked"] += control[0][2][0] & 3 == 3
-    said["least_ns"] = min(said["least_ns"], now - int.from_bytes(data[:8], "little"))
+    sent = int.from_bytes(data[:8], "little")
+    said["least_ns"] = min(said["least_ns"], now - sent)
+    said["sent_ns"].append(sent)
+    said["took_ns"].append(now - sent)
 """
 
 
@@ -329,6 +333,48 @@ def test_a_scenario_is_the_routers_configuration(tmp_path: Path) -> None:
     lost = value(ended, "wire_loss_rate")
     assert 0.05 < lost < 0.4
     assert ended["received"]["packets"] == value(ended, "sent") - value(ended, "wire_lost")
+
+
+def alternating(one: str, other: str) -> str:
+    """Steps of 300 ms, as nobody knows when the sender begins."""
+    steps = [f'["{300 * step}ms", {one if step % 2 else other}]' for step in range(30)]
+    return f'{{ kind = "schedule", steps = [{", ".join(steps)}] }}'
+
+
+@needs_spaces
+def test_a_scheduled_loss_acts_at_its_times(tmp_path: Path) -> None:
+    file = tmp_path / "home.toml"
+    file.write_text(SCENARIO.format(wire=f"loss = {alternating('1.0', '0.0')}"))
+    ended = flood(tmp_path, 8e5, router.Direction(), scenario=sojourn.load(file), stall="9s")
+    assert 0.3 < value(ended, "wire_loss_rate") < 0.7
+    sent = ended["received"]["sent_ns"]
+    gaps = [after - before for before, after in itertools.pairwise(sent)]
+    long = [gap for gap in gaps if gap > 150e6]
+    assert 1 <= len(long) <= 3 and all(250e6 < gap < 400e6 for gap in long), long
+
+
+@needs_spaces
+@pytest.mark.parametrize(
+    ("old", "new", "least_ms", "most_ms"),
+    [
+        ('delay = "2ms"', "delay = " + alternating('"42ms"', '"2ms"'), 39, 41),
+        ("WIRE", 'jitter = { kind = "uniform", max = "40ms", reorder = true }', 15, 30),
+    ],
+    ids=["scheduled delay", "jitter"],
+)
+def test_a_varying_delay_acts(
+    tmp_path: Path, old: str, new: str, least_ms: float, most_ms: float
+) -> None:
+    text = SCENARIO.format(wire="WIRE").replace(old, new).replace("WIRE", "")
+    # One rate, so that every packet takes as long to be sent.
+    (tmp_path / "home.toml").write_text(text.replace('["500ms", "1mbit"]', '["500ms", "2mbit"]'))
+    scenario = sojourn.load(tmp_path / "home.toml")
+    ended = flood(tmp_path, 8e5, router.Direction(), scenario=scenario, stall="9s")
+    took = sorted(ended["received"]["took_ns"])
+    assert len(took) == ended["received"]["packets"] > 100
+    # Between the middles of the quick and of the slow half.
+    between = (took[3 * len(took) // 4] - took[len(took) // 4]) / 1e6
+    assert least_ms - 2 < between < most_ms + 2
 
 
 @needs_spaces
