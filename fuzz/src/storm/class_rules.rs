@@ -1,18 +1,15 @@
 //! Invariants of the rows of packets at a link with a scheduler, for each class.
 
-use sojourn_aqm::qdiscs::classes::HtbNode;
-use sojourn_aqm::{Framing, Limit, Time};
+use sojourn_aqm::{Limit, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::PacketRow;
 use sojourn_scenario::resolved::{Link, Resolved, Scheduler, SchedulerKind};
 
+use super::htb_rules;
 use super::packet_rules::{backlog, order, sent};
 
 /// Packets that wait for no class of `htb` (Linux 6.1 sch_htb.c, htb_init: txqueuelen of Ethernet).
 const DIRECT: Limit = Limit::Packets(1000);
-/// A class counts its tokens in nanoseconds: a packet's time is truncated, and a bucket's depth is
-/// a multiple of 64 ns.
-const DEPTH_ROUNDING_NS: f64 = 64.0;
 
 /// Checks the rows of packets, if all are recorded and their classes are known: a CAKE that washes
 /// clears code points.
@@ -38,15 +35,16 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
                 format!("{name}: {error}")
             })?;
         }
-        if scheduler.kind == SchedulerKind::Prio {
-            priority(link, scheduler, &rows)?;
+        match scheduler.kind {
+            SchedulerKind::Prio => priority(link, scheduler, &rows)?,
+            SchedulerKind::Htb { .. } => htb_rules::judge(link, scheduler, &rows)?,
         }
     }
     Ok(())
 }
 
 /// A packet and its class.
-type Classed<'a> = (Option<usize>, &'a PacketRow);
+pub(super) type Classed<'a> = (Option<usize>, &'a PacketRow);
 
 /// The rows of a class.
 fn of<'a>(rows: &[Classed<'a>], class: Option<usize>) -> Vec<&'a PacketRow> {
@@ -62,11 +60,7 @@ fn of_class(
     let Some(class) = class else { return backlog(link, DIRECT, rows) };
     let (queue, limit) = link.queue_of(&scheduler.classes[class]);
     order(link, queue, rows)?;
-    backlog(link, limit, rows)?;
-    match &scheduler.kind {
-        SchedulerKind::Htb { classes, framing } => ceiling(&classes[class], framing, rows),
-        SchedulerKind::Prio => Ok(()),
-    }
+    backlog(link, limit, rows)
 }
 
 fn washes(link: &Link) -> bool {
@@ -74,25 +68,6 @@ fn washes(link: &Link) -> bool {
     let own = classes.filter_map(|class| class.queue.as_ref()).map(|(spec, _)| spec);
     let mut specs = std::iter::once(&link.queue).chain(own);
     specs.any(|spec| spec.settings.iter().any(|(name, _)| name == "wash"))
-}
-
-/// A leaf of `htb` sends only while the bucket of its ceiling is not in debt.
-fn ceiling(node: &HtbNode, framing: &Framing, rows: &[&PacketRow]) -> Result<(), String> {
-    let ns_of = |bytes: u64| bytes as f64 * 1e9 / ((node.ceil.as_bps() / 8).max(1) as f64);
-    let depth = ns_of(node.cburst_bytes) + DEPTH_ROUNDING_NS;
-    let (mut tokens, mut counted, mut rounding) = (depth, Time::ZERO, 1.0);
-    for (left, row) in sent(rows) {
-        tokens = (tokens + left.since(counted).as_nanos() as f64).min(depth);
-        if tokens < -rounding {
-            return Err(format!("above its ceiling by {} ns: {row:?}", -tokens));
-        }
-        let cost = ns_of(framing.bytes(row.bytes));
-        tokens -= cost;
-        // The multiplier of the kernel's arithmetic has 31 significant bits.
-        rounding += 1.0 + cost * 1e-9;
-        counted = left;
-    }
-    Ok(())
 }
 
 /// No band sends while a more urgent one has a packet, unless that one holds it back.
@@ -116,7 +91,7 @@ fn priority(link: &Link, scheduler: &Scheduler, rows: &[Classed]) -> Result<(), 
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::storm::{judge, load, run};
 
@@ -148,7 +123,10 @@ app = { kind = "cbr", rate = "9mbit", packet = "700B" }
         { name = "all", rate = "10mbit" }] }"#;
 
     /// A run, and its plan with a change that the run did not know of.
-    fn judged(scheduler: &str, change: fn(&mut Resolved, &mut Run)) -> Result<(), String> {
+    pub(in crate::storm) fn judged(
+        scheduler: &str,
+        change: fn(&mut Resolved, &mut Run),
+    ) -> Result<(), String> {
         let text = TWO_CLASSES.replace("SCHEDULER", &scheduler.replace('\n', ""));
         let scenario = load(&text).expect("it is legal");
         let mut made = run(scenario.resolved(), u32::MAX).expect("it runs");
@@ -157,7 +135,7 @@ app = { kind = "cbr", rate = "9mbit", packet = "700B" }
         judge::judge(&plan, &made, false)
     }
 
-    fn scheduler_of(plan: &mut Resolved) -> &mut Scheduler {
+    pub(in crate::storm) fn scheduler_of(plan: &mut Resolved) -> &mut Scheduler {
         plan.links[0].scheduler.as_mut().expect("it has one")
     }
 
@@ -168,7 +146,11 @@ app = { kind = "cbr", rate = "9mbit", packet = "700B" }
     }
 
     #[track_caller]
-    fn assert_bad(scheduler: &str, change: fn(&mut Resolved, &mut Run), expected: &str) {
+    pub(in crate::storm) fn assert_bad(
+        scheduler: &str,
+        change: fn(&mut Resolved, &mut Run),
+        expected: &str,
+    ) {
         let why = judged(scheduler, change).expect_err("the change is against a rule");
         assert!(why.contains(expected), "{why}");
     }

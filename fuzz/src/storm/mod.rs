@@ -5,6 +5,7 @@
 
 mod choice;
 mod class_rules;
+mod htb_rules;
 pub mod judge;
 pub mod mutants;
 mod own_law;

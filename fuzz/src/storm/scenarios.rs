@@ -5,6 +5,7 @@ mod classes;
 mod flows;
 mod links;
 mod packing;
+mod topologies;
 
 use std::fmt::Write;
 
@@ -33,6 +34,9 @@ pub fn text(seed: u64, number: u64) -> String {
     }
     if choice.chance(0.1) {
         text.insert_str(0, &own_law::line(&links.forward[0], choice));
+    }
+    if !is_wireless && choice.chance(0.1) {
+        topologies::topology(&mut text, choice);
     }
     text
 }
