@@ -229,6 +229,12 @@ def test_a_buffer_below_the_queue_is_refused() -> None:
     assert error.value.place.endswith("links.bottleneck.device")
 
 
+def test_a_policer_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="no policer") as error:
+        _core.linux_plan(scenario("kernel", link='policer = { rate = "1mbit", burst = "9kB" }'))
+    assert error.value.place.endswith("links.bottleneck.policer")
+
+
 ASYMMETRIC = """
 name = "asymmetric"
 duration = "10s"

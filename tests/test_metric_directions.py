@@ -43,6 +43,7 @@ TABLE = [
     ("queue", "drop_rate_overflow", "overflow drop rate", "", False),
     ("queue", "drop_rate_random", "random drop rate", "", False),
     ("queue", "drop_rate_deterministic", "deterministic drop rate", "", False),
+    ("queue", "drop_rate_policed", "policed drop rate", "", False),
     ("queue", "mark_rate", "mark rate", "", False),
     ("queue", "mark_rate_random", "random mark rate", "", False),
     ("queue", "mark_rate_deterministic", "deterministic mark rate", "", False),

@@ -92,6 +92,7 @@ name = "quic"
 duration = "1s"
 [links.bottleneck]
 rate = "10mbit"
+policer = { rate = "8mbit", burst = "10kB" }
 [[flows]]
 path = ["bottleneck"]
 rtt = "40ms"

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import sojourn
 from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.errors import InputError, ScenarioError
@@ -40,6 +41,23 @@ def paste(command):
         return "paste.txt"
 
     return write
+
+
+POLICED = """\
+tc qdisc add dev eth0 handle ffff: ingress
+tc filter add dev eth0 parent ffff: protocol ip prio 50 u32 match ip src 0.0.0.0/0 \\
+   police rate 8mbit burst 100k drop flowid :1
+"""
+
+
+def test_a_pasted_policer_drops_in_a_run_and_goes_back(call, command, paste):
+    code, _out, err = call("tc", "import", paste(POLICED), "--rate", "20mbit", "-o", "line.toml")
+    assert code == 0 and "eth0 (policer): down" in err
+    result = sojourn.run(command.folder / "line.toml", sets={"duration": "3s", "warmup": "0s"})
+    assert result.summary["queue/down/drop_rate_policed"] > 0
+    code, out, _err = call("tc", "export", "line.toml", "--dev", "eth1")
+    assert code == 0
+    assert "matchall action police rate 8mbit burst 102400b conform-exceed drop/pipe action" in out
 
 
 def test_a_paste_becomes_a_scenario_that_runs_and_goes_back(call, command, paste):
@@ -152,7 +170,7 @@ WORDS = [
 def test_tc_itself_takes_the_words(aqm):
     """tc reads all options before it looks for the device, so none is needed."""
     commands, _ = _core.tc_export(
-        [("nosuchdev0", False, 10_000_000, None, (14, 0, "none"), aqm, None)], None, False
+        [("nosuchdev0", False, 10_000_000, None, (14, 0, "none"), aqm, None, None)], None, False
     )
     for line in commands:
         done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
@@ -187,7 +205,7 @@ def test_exported_commands_may_be_run_again():
     if subprocess.run([*ALONE, "sh", "-c", script], capture_output=True, check=False).returncode:
         pytest.skip("needs a network namespace with tap and htb")
     commands, _ = _core.tc_export(
-        [("eth9", False, 10_000_000, None, (40, 0, "none"), "taildrop:limit=50p", None)],
+        [("eth9", False, 10_000_000, None, (40, 0, "none"), "taildrop:limit=50p", None, None)],
         None,
         False,
     )

@@ -639,7 +639,16 @@ def tc_check(
 
 def tc_export(
     links: list[
-        tuple[str, bool, int, tuple[int, bool] | None, tuple[int, int, str], str, str | None]
+        tuple[
+            str,
+            bool,
+            int,
+            tuple[int, bool] | None,
+            tuple[int, int, str],
+            str,
+            str | None,
+            tuple[int, int] | None,
+        ]
     ],
     kernel: tuple[int, int] | None,
     uci: bool,
@@ -648,7 +657,7 @@ def tc_export(
 
     Args:
         links: device, whether the link is the device's ingress, bit/s, depth of the token bucket in
-            bytes or None, framing in bytes, AQM.
+            bytes or None, framing in bytes, AQM, scheduler in JSON, rate and burst of the policer.
         kernel: Linux release that must have the disciplines.
         uci: whether to write UCI.
 

@@ -50,6 +50,8 @@ __all__ = [
     "FqCodel",
     "FqPie",
     "GilbertElliottLoss",
+    "HfscClass",
+    "HfscScheduler",
     "HtbClass",
     "HtbScheduler",
     "Jitter",
@@ -71,6 +73,7 @@ __all__ = [
     "Pi",
     "Pi2",
     "Pie",
+    "Policer",
     "PrioClass",
     "PrioScheduler",
     "Queue",
@@ -80,6 +83,7 @@ __all__ = [
     "Scenario",
     "Schedule",
     "Scheduler",
+    "ServiceCurve",
     "Sfb",
     "Sfq",
     "SfqRed",
@@ -1973,6 +1977,65 @@ class HtbScheduler(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceCurve(_Part):
+    """A service curve: ``m1`` for a time ``d``, then ``m2``.
+
+    ``{ m2 = "5mbit" }`` is a straight line.
+
+    Attributes:
+        m1: Rate of the first piece; zero without it.
+        d: Length of the first piece, in whole microseconds.
+        m2: Rate after it; zero without it.
+    """
+
+    m1: str | None = None
+    d: str | None = None
+    m2: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HfscClass(_Part):
+    """A class of ``hfsc``, with ``rt``, ``ls`` or both (tc's ``sc`` sets both).
+
+    Attributes:
+        name: Its name: a word of letters, digits, ``_`` and ``-``.
+        parent: The class of which it is a part. A class that is nobody's parent is a leaf and has a
+            queue.
+        rt: Real-time curve: the service that a leaf gets in any case.
+        ls: Link-sharing curve: its share, relative to its siblings', of what real-time curves
+            leave.
+        ul: Upper limit of what it gets by sharing.
+        dscp: DSCPs of its packets: numbers or names, such as ``["ef", "cs6"]``.
+        queue: The queue of a leaf. The default is the link's.
+    """
+
+    name: str
+    parent: str | None = None
+    rt: ServiceCurve | None = None
+    ls: ServiceCurve | None = None
+    ul: ServiceCurve | None = None
+    dscp: Sequence[int | str] | None = None
+    queue: Queue | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HfscScheduler(_Part):
+    """Classes with service curves (Linux ``sch_hfsc.c``).
+
+    The web page does not have them.
+
+    Attributes:
+        default: The leaf of packets whose DSCP no class has.
+        classes: The classes. The line divides among those without a parent.
+    """
+
+    _kind: ClassVar[str | None] = "hfsc"
+
+    default: str
+    classes: Sequence[HfscClass]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrioClass(_Part):
     """A class of ``prio``.
 
@@ -2002,8 +2065,22 @@ class PrioScheduler(_Part):
     classes: Sequence[PrioClass]
 
 
-# The scheduler of a link's classes, a table of kind `htb` or `prio`.
-Scheduler: TypeAlias = HtbScheduler | PrioScheduler
+# The scheduler of a link's classes, a table of kind `htb`, `hfsc` or `prio`.
+Scheduler: TypeAlias = HtbScheduler | HfscScheduler | PrioScheduler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policer(_Part):
+    """A policer in front of a queue: it drops every packet for which its token bucket lacks tokens
+    (Linux ``act_police.c``), and all packets above 2040 B, as tc sets it up.
+
+    Attributes:
+        rate: Rate at which tokens arrive.
+        burst: Depth of the bucket, full at the start.
+    """
+
+    rate: str
+    burst: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2160,9 +2237,11 @@ class Link(_Part):
             link. The default is the queue's own.
         queue: The AQM: a text such as ``pie@linux:target=5ms``, or a table with ``kind``,
             ``dialect`` and any of its parameters. Default: ``"taildrop"``.
-        scheduler: Classes with a queue each, and how they share the link: a table of kind ``htb``
-            or ``prio``. A packet's DSCP chooses its class. ``queue`` and ``buffer`` are then those
-            of each class that has no queue itself.
+        scheduler: Classes with a queue each, and how they share the link: a table of kind ``htb``,
+            ``hfsc`` or ``prio``. A packet's DSCP chooses its class. ``queue`` and ``buffer`` are
+            then those of each class that has no queue itself.
+        policer: A policer in front of the queue, such as ``{ rate = "10mbit", burst = "20kB" }``:
+            drops arrivals above a rate (``police`` of tc with ``conform-exceed drop``).
         device: The device below the queue, such as ``{ bytes = "1514B" }``. Without it, the queue
             hands down one packet at a time.
         jitter: Extra delay of each packet on the wire, such as ``{ kind = "uniform", max = "5ms"
@@ -2181,6 +2260,7 @@ class Link(_Part):
     buffer: str | None = None
     queue: Queue | None = None
     scheduler: Scheduler | None = None
+    policer: Policer | None = None
     device: Device | None = None
     jitter: Jitter | None = None
     loss: Loss | None = None

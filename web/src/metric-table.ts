@@ -91,6 +91,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   drop_rate_overflow: { kind: "share", label: "overflow drop rate" },
   drop_rate_random: { kind: "share", label: "random drop rate" },
   drop_rate_deterministic: { kind: "share", label: "deterministic drop rate" },
+  drop_rate_policed: { kind: "share", label: "policed drop rate" },
   mark_rate: { kind: "share", label: "mark rate", live: true },
   mark_rate_random: { kind: "share", label: "random mark rate" },
   mark_rate_deterministic: { kind: "share", label: "deterministic mark rate" },

@@ -3,9 +3,8 @@
 //! A law is called once per packet and answers pass, mark or drop. After a drop at the head it is
 //! called again for the next head, so RFC 8289's dequeue loop lies in the caller; a literal
 //! transcription of that loop is a test oracle. A [`Backlog`] never contains the packet being
-//! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes waiting for the
-//! whole link, because RFC 8289 §4.4 compares the MTU with those, not with one flow's queue. A
-//! scheme (SFQ, CHOKe, SFB, CAKE, DualPI2) combines law and queues.
+//! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes queued for the
+//! whole link, with which RFC 8289 §4.4 compares the MTU. A scheme (SFQ, CAKE) has law and queues.
 
 use alloc::vec::Vec;
 
@@ -35,8 +34,7 @@ impl Verdict {
     }
 
     /// The verdict as a number, for languages without our types: 0 passes; else four bits say
-    /// whether the packet is marked (1) or dropped (2), and the lower four bits why, in the order
-    /// of [`Cause`].
+    /// whether the packet is marked (1) or dropped (2), and the lower four its [`Cause`].
     #[inline]
     pub const fn code(self) -> u32 {
         match self {
@@ -61,8 +59,7 @@ impl Verdict {
     }
 }
 
-/// Why a packet was dropped or marked. Tables show the [`CauseClass`]; hosts with counters of their
-/// own (ns-3, tc) need to know which rule it was.
+/// Why a packet was dropped or marked. Tables show the [`CauseClass`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Cause {
@@ -90,6 +87,8 @@ pub enum Cause {
     Penalty,
     /// CHOKe: a queued packet drawn at random belonged to the same flow.
     Match,
+    /// The policer in front of the queue lacked tokens.
+    Policed,
 }
 
 /// The kind of rule behind a [`Cause`]: a word in tables and a code in digests.
@@ -102,6 +101,8 @@ pub enum CauseClass {
     Random,
     /// A deterministic rule.
     Deterministic,
+    /// The policer in front of the queue.
+    Policed,
 }
 
 /// Where a packet was dropped or marked.
@@ -118,7 +119,7 @@ pub enum Stage {
 
 impl Cause {
     /// Every cause, in the order of their numbers.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 13] = [
         Cause::Overflow,
         Cause::Random,
         Cause::Deterministic,
@@ -131,6 +132,7 @@ impl Cause {
         Cause::BinOverflow,
         Cause::Penalty,
         Cause::Match,
+        Cause::Policed,
     ];
 
     /// The kind of rule.
@@ -146,6 +148,7 @@ impl Cause {
             | Cause::DelayBound
             | Cause::BinOverflow
             | Cause::Penalty => CauseClass::Deterministic,
+            Cause::Policed => CauseClass::Policed,
         }
     }
 }
@@ -157,6 +160,7 @@ impl CauseClass {
             CauseClass::Overflow => "overflow",
             CauseClass::Random => "random",
             CauseClass::Deterministic => "deterministic",
+            CauseClass::Policed => "policed",
         }
     }
 }
@@ -197,8 +201,7 @@ pub struct Evidence<'a> {
 pub struct Env {
     /// Limit of the discipline's backlog.
     pub limit: Limit,
-    /// Largest packet, as the link accounts it; in Linux dialects the device's (`psched_mtu`),
-    /// whatever the actual packets.
+    /// Largest packet, as the link counts it; in Linux dialects the device's (`psched_mtu`).
     pub mtu_bytes: u32,
     /// Initial rate of the link, if known.
     pub rate: Option<Rate>,

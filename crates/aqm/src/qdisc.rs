@@ -184,6 +184,10 @@ pub trait Qdisc<P: Packet>: Send {
         let _ = queue;
         None
     }
+    /// The size of the packet that the next [`Qdisc::dequeue`] returns, if it decides nothing.
+    fn peek(&self) -> Option<u32> {
+        None
+    }
     /// The current backlog.
     fn backlog(&self) -> Backlog;
     /// Whether the backlog is zero; faster than [`Qdisc::backlog`].

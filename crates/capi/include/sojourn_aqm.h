@@ -92,6 +92,9 @@ extern "C" {
 /* CHOKe: a queued packet drawn at random belonged to the same flow. */
 #define SOJOURN_CAUSE_MATCH 11
 
+/* The policer of a link, in front of the queue; no discipline reports it. */
+#define SOJOURN_CAUSE_POLICED 12
+
 /* A packet, as a discipline sees it. */
 typedef struct sojourn_packet {
     /* A number or pointer of the caller; it is not changed. */

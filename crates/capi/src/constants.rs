@@ -55,6 +55,8 @@ pub const CAUSE_BIN_OVERFLOW: u8 = 9;
 pub const CAUSE_PENALTY: u8 = 10;
 /// CHOKe: a queued packet drawn at random belonged to the same flow.
 pub const CAUSE_MATCH: u8 = 11;
+/// The policer of a link, in front of the queue; no discipline reports it.
+pub const CAUSE_POLICED: u8 = 12;
 
 #[cfg(test)]
 mod tests {

@@ -39,6 +39,7 @@ fn link(aqm: &str) -> TcLink {
         framing_bytes: 14,
         packing: Packing::NONE,
         aqm: aqm.to_owned(),
+        policer: None,
         scheduler: None,
     }
 }
@@ -308,6 +309,61 @@ fn a_tree_of_htb_comes_back() {
     ] {
         assert!(import.toml.contains(part), "{part}\nis not in\n{}", import.toml);
     }
+}
+
+#[test]
+fn a_tree_of_hfsc_comes_back_at_the_root_or_below_a_shaper() {
+    let json = r#"{ "kind": "hfsc", "default": "1-12", "classes": [
+        { "name": "1-1", "dscp": [], "parent": null, "rt": null, "aqm": null,
+          "ls": { "m1": "0bit", "d": "0ns", "m2": "9mbit" }, "ul": UL },
+        { "name": "1-11", "dscp": [46], "parent": "1-1", "ls": null, "ul": null,
+          "rt": { "m1": "4mbit", "d": "20ms", "m2": "0bit" }, "aqm": "taildrop:limit=60p" },
+        { "name": "1-12", "dscp": [], "parent": "1-1", "rt": null, "ul": null,
+          "ls": { "m1": "0bit", "d": "5ms", "m2": "1mbit" }, "aqm": "fq_codel@linux" }] }"#;
+    for (limit, of_tree) in
+        [("{ \"m1\": \"0bit\", \"d\": \"0ns\", \"m2\": \"9mbit\" }", "root"), ("null", "parent")]
+    {
+        let json = json.replace("UL", limit);
+        let out = TcLink { scheduler: Some(json), ..link("fq_codel@linux") };
+        let text = commands_of(&out, None).unwrap().words.join("\n");
+        assert!(text.contains(of_tree) && text.contains(" hfsc default 12"), "{text}");
+        assert_eq!(text.contains(" htb "), limit == "null", "{text}");
+        if limit == "null" {
+            continue;
+        }
+        let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
+        let toml = scenario(&read(&text).unwrap(), &wish).unwrap().toml;
+        for part in [
+            "kind = \"hfsc\"\ndefault = \"1-12\"",
+            "name = \"1-1\"\nls = { m2 = \"9mbit\" }\nul = { m2 = \"9mbit\" }\n",
+            "rt = { m1 = \"4mbit\", d = \"20ms\" }\ndscp = [46]\nqueue = \"taildrop:limit=60p\"",
+            "ls = { d = \"5ms\", m2 = \"1mbit\" }",
+        ] {
+            assert!(toml.contains(part), "{part}\nis not in\n{toml}\nof\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_policer_comes_back_on_either_side() {
+    for is_arrivals in [false, true] {
+        let policer = Some((5_000_000, 30_000));
+        let out = TcLink { policer, is_arrivals, framing_bytes: 18, ..link("fq_codel@linux") };
+        let found = commands_of(&out, None).unwrap();
+        let text = found.words.join("\n");
+        let more = if is_arrivals { 18 } else { 4 };
+        let action =
+            format!("action police rate 5mbit burst 30000b overhead {more} conform-exceed");
+        assert!(text.contains(&action), "{text}");
+        let text = text.replace(&format!("overhead {more} conform"), "conform");
+        let wish = TcWish { name: "t".to_owned(), ..TcWish::default() };
+        let toml = scenario(&read(&text).unwrap(), &wish).unwrap().toml;
+        assert!(toml.contains("policer = { rate = \"5mbit\", burst = \"30000B\" }"), "{toml}");
+        assert!(uci_of(&[out], None).unwrap_err().to_string().contains("no policer"));
+    }
+    let out =
+        TcLink { policer: Some((5_000_000, 30_000)), framing_bytes: 0, ..link("codel@linux") };
+    assert!(commands_of(&out, None).unwrap_err().to_string().contains("framing of 14B"));
 }
 
 #[test]

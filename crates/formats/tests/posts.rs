@@ -253,13 +253,85 @@ fn a_curve_of_hfsc_and_the_mark_of_cake_are_not_lost() {
          tc class add dev eth0 parent 1:1 classid 1:2 hfsc ls m1 1mbit d 25ms m2 4mbit\n\
          tc class add dev eth0 parent 1:1 classid 1:3 hfsc ls m2 4mbit\n",
     );
-    assert!(import.unknown.iter().any(|it| it.contains("`d 25ms`")), "{:?}", import.unknown);
+    for part in [
+        "rate = \"50mbit\"",
+        "kind = \"hfsc\"\ndefault = \"1-2\"\n",
+        "name = \"1-1\"\nls = { m2 = \"9mbit\" }\nul = { m2 = \"9mbit\" }\n",
+        "parent = \"1-1\"\nls = { m1 = \"1mbit\", d = \"25ms\", m2 = \"4mbit\" }\n",
+    ] {
+        assert!(import.toml.contains(part), "{part}\nis not in\n{}", import.toml);
+    }
     let cake = r#"[{"kind":"cake","handle":"1:","dev":"eth0","root":true,"options":{"bandwidth":
         2250000,"diffserv":"besteffort","raw":true,"overhead":0,"fwmark":"0"}}]"#;
     let unknown = imported(cake).unknown;
     assert!(!unknown.iter().any(|it| it.contains("not known") || it.contains("mark")));
-    let qosmate = "config settings 'settings'\n\toption ROOT_QDISC 'hfsc'\n";
-    assert!(read(qosmate).unwrap_err().to_string().contains("qosmate"));
+}
+
+/// A tree of qosmate with `hfsc`, and a line whose rate no class limits.
+#[test]
+fn a_tree_of_hfsc_keeps_its_curves() {
+    let text = "tc qdisc replace dev eth1 stab mtu 2047 tsize 512 mpu 68 overhead 44 linklayer atm \
+                handle 1: root hfsc default 13\n\
+                tc class add dev eth1 parent 1: classid 1:1 hfsc ls m2 9000kbit ul m2 9000kbit\n\
+                tc class add dev eth1 parent 1:1 classid 1:11 \
+                hfsc rt m1 4000kbit d 20ms m2 2000kbit\n\
+                tc class add dev eth1 parent 1:1 classid 1:12 \
+                hfsc ls m1 6300kbit d 25ms m2 2700kbit\n\
+                tc class add dev eth1 parent 1:1 classid 1:13 \
+                hfsc ls m1 1800kbit d 25ms m2 4050kbit\n\
+                tc class add dev eth1 parent 1:1 classid 1:14 \
+                hfsc sc umax 1500b dmax 30ms rate 500kbit\n\
+                tc qdisc add dev eth1 parent 1:11 handle 10: pfifo limit 60\n\
+                tc qdisc add dev eth1 parent 1:12 fq_codel\n\
+                tc qdisc add dev eth1 parent 1:13 fq_codel\n\
+                tc qdisc add dev eth1 parent 1:14 fq_codel\n\
+                tc filter add dev eth1 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc \
+                classid 1:11\n";
+    expect(&[(
+        text,
+        &[
+            "rate = \"50mbit\"\nframing = \"58B\"\nmpu = \"68B\"\ncells = \"atm\"",
+            "kind = \"hfsc\"\ndefault = \"1-13\"",
+            "rt = { m1 = \"4mbit\", d = \"20ms\", m2 = \"2mbit\" }\ndscp = [46]",
+            // 1500 B in 30 ms are no more than 500 kbit/s carries, but 6 ms late.
+            "name = \"1-14\"\nparent = \"1-1\"\nrt = { d = \"6ms\", m2 = \"500kbit\" }\n",
+        ],
+    )]);
+    let free = text.replace(" ul m2 9000kbit", "");
+    expect(&[(&free, &["rate = \"50mbit\"\nframing", "ls = { m2 = \"9mbit\" }\n"])]);
+    let refused = scenario(&read(&free).unwrap(), &TcWish::default()).unwrap_err();
+    assert!(refused.message.contains("--rate 50mbit"), "{refused}");
+}
+
+/// qosmate.sh and qosmate.d of 2026; the default rates are those of its file.
+#[test]
+fn the_configuration_of_qosmate_becomes_its_tree() {
+    let file = "config global 'global'\n\toption enabled '1'\n\nconfig settings 'settings'\n\
+                \toption WAN 'eth1'\n\toption DOWNRATE '90000'\n\toption UPRATE '45000'\n\
+                \toption ROOT_QDISC 'hfsc'\n\nconfig hfsc 'hfsc'\n\toption gameqdisc 'pfifo'\n\
+                \toption GAMEUP ''\n\nconfig rule\n\toption name 'x'\n\tlist ip '1.2.3.4'\n";
+    expect(&[(
+        file,
+        &[
+            "[links.up]\nrate = \"50mbit\"\nframing = \"54B\"\n",
+            "[links.down.scheduler]\nkind = \"hfsc\"\ndefault = \"1-13\"\n",
+            "name = \"1-1\"\nls = { m2 = \"45mbit\" }\nul = { m2 = \"45mbit\" }\n",
+            // 45,000 x 15 / 100 + 400 kbit/s.
+            "rt = { m1 = \"43650kbit\", d = \"25ms\", m2 = \"7150kbit\" }\ndscp = [40, 46, 48, 56]",
+            "queue = \"taildrop:limit=305p\"",
+            "ls = { m1 = \"31500kbit\", d = \"25ms\", m2 = \"13500kbit\" }\ndscp = [32, 34, 36]",
+        ],
+    )]);
+    let hybrid = file.replace("'hfsc'\n\nconfig", "'hybrid'\n\nconfig");
+    expect(&[(&hybrid, &["name = \"1-13\"", "name = \"1-15\"", "queue = \"cake:"])]);
+    let cake = "qosmate.settings=settings\nqosmate.settings.WAN='wan'\n\
+                qosmate.settings.DOWNRATE='90000'\nqosmate.settings.UPRATE='5000'\n\
+                qosmate.settings.ROOT_QDISC='cake'\n";
+    expect(&[(cake, &["bandwidth=5mbit", "bandwidth=90mbit", "ack_filter=on", "diffserv4"])]);
+    let htb = read(&file.replace("ROOT_QDISC 'hfsc'", "ROOT_QDISC 'htb'")).unwrap_err();
+    assert!(htb.message.contains("`htb` is not read"), "{htb}");
+    let off = read(&file.replace("enabled '1'", "enabled '0'")).unwrap_err();
+    assert!(off.message.contains("not enabled"), "{off}");
 }
 
 #[test]
@@ -395,13 +467,60 @@ fn a_script_is_read_with_its_variables_and_what_it_computes() {
     assert!(imported(interfaces).toml.contains("bandwidth=20mbit"));
 }
 
+/// The script wondershaper 1.1, and `action police` as the manual page tc-police(8) has it.
 #[test]
-fn a_policer_alone_is_refused_with_its_name() {
-    let text = "tc qdisc add dev eth0 handle ffff: ingress\ntc filter add dev eth0 parent ffff: \
-                protocol ip u32 match u32 0 0 police rate 50mbit burst 10k drop flowid :1\n";
-    let wish = TcWish::default();
-    let refused = scenario(&read(text).unwrap(), &wish).unwrap_err();
-    assert!(refused.message.contains("a policer alone"), "{refused}");
+fn a_policer_of_arrivals_becomes_that_of_the_link_down() {
+    let ingress = "tc qdisc add dev eth0 handle ffff: ingress\n";
+    let wondershaper = "tc filter add dev eth0 parent ffff: protocol ip prio 50 u32 match ip src \
+                        0.0.0.0/0 police rate 800kbit burst 10k drop flowid :1\n";
+    let action = "tc filter add dev eth0 ingress matchall action police rate 800kbit burst 10k \
+                  mtu 64kb conform-exceed drop\n";
+    let shaper = "tc qdisc add dev eth0 root tbf rate 2mbit burst 5k latency 50ms\n";
+    let policer = "queue = \"taildrop:limit=1000p\"\npolicer = { rate = \"800kbit\", burst = \
+                   \"10240B\" }\n";
+    for filter in [wondershaper, action] {
+        let both = imported(&format!("{shaper}{ingress}{filter}")).toml;
+        assert!(both.contains("[links.up]") && both.contains(policer), "{both}");
+        assert!(both.contains("[links.down]\nrate = \"50mbit\"\nframing = \"0B\""), "{both}");
+        let alone = imported(&format!("{ingress}{filter}")).toml;
+        assert!(!alone.contains("[links.up]") && alone.contains(policer), "{alone}");
+    }
+    let redirect = action.replace(
+        "conform-exceed drop",
+        "conform-exceed drop/pipe action mirred \
+                                   egress redirect dev ifb0",
+    );
+    let ifb =
+        format!("{shaper}{ingress}{redirect}tc qdisc add dev ifb0 root cake bandwidth 5mbit\n");
+    let ifb = imported(&ifb);
+    assert!(ifb.toml.contains("\"\npolicer = { rate = \"800kbit\""), "{}", ifb.toml);
+    let egress = "tc qdisc add dev eth0 clsact\ntc filter add dev eth0 egress matchall action \
+                  police rate 1mbit burst 20k conform-exceed drop\n";
+    let egress = imported(&format!("{shaper}{egress}")).toml;
+    assert!(egress.contains("policer = { rate = \"1mbit\", burst = \"20480B\" }"), "{egress}");
+}
+
+/// iproute2 6.1 tc/m_police.c, parse_police.
+#[test]
+fn what_a_policer_here_cannot_do_leaves_it_out_in_words() {
+    for (filter, why) in [
+        ("matchall action police rate 1mbit burst 10k peakrate 2mbit drop", "`peakrate 2mbit`"),
+        ("matchall action police avrate 1mbit drop", "`avrate 1mbit`"),
+        ("matchall action police rate 1mbit burst 10k mtu 1000 drop", "`mtu 1000`"),
+        ("matchall action police rate 1mbit burst 10k", "does not drop"),
+        ("matchall action police rate 1mbit drop", "without burst"),
+        ("u32 match ip src 10.0.0.1 police rate 1mbit burst 10k drop", "`ip src 10.0.0.1`"),
+        ("u32 match ip dsfield 0xb8 0xfc police rate 1mbit burst 10k drop", "the DSCP"),
+    ] {
+        let text = format!(
+            "tc qdisc add dev eth0 ingress\ntc filter add dev eth0 parent ffff: {filter}\n"
+        );
+        let setup = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let note = setup.notes.iter().find(|it| it.text.contains("the policer is left out"));
+        assert!(note.is_some_and(|it| it.text.contains(why)), "{filter}: {:?}", setup.notes);
+        let refused = scenario(&setup, &TcWish::default()).unwrap_err();
+        assert!(refused.message.contains("a policer alone"), "{refused}");
+    }
 }
 
 #[test]

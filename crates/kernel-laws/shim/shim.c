@@ -162,8 +162,12 @@ static int fifo_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	return after <= sch->limit ? qdisc_enqueue_tail(skb, sch) : qdisc_drop(skb, sch, to_free);
 }
 
-struct Qdisc_ops bfifo_qdisc_ops = { .enqueue = fifo_enqueue, .dequeue = qdisc_dequeue_head };
-struct Qdisc_ops pfifo_qdisc_ops = { .enqueue = fifo_enqueue, .dequeue = qdisc_dequeue_head };
+static struct sk_buff *fifo_peek(struct Qdisc *sch) { return sch->q.head; }
+
+struct Qdisc_ops bfifo_qdisc_ops = { .enqueue = fifo_enqueue, .dequeue = qdisc_dequeue_head,
+				     .peek = fifo_peek };
+struct Qdisc_ops pfifo_qdisc_ops = { .enqueue = fifo_enqueue, .dequeue = qdisc_dequeue_head,
+				     .peek = fifo_peek };
 struct Qdisc noop_qdisc = { .ops = &pfifo_qdisc_ops };
 
 struct Qdisc *shim_child(struct Qdisc_ops *ops, u32 limit)

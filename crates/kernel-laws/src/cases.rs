@@ -3,7 +3,7 @@
 use sojourn_aqm::parts::idle_table::IdleTable;
 
 use crate::arrivals::RATE;
-use crate::trees;
+use crate::{hfsc_trees, trees};
 
 /// `avpkt` of tc.
 const MEAN_PACKET: u64 = 1000;
@@ -43,12 +43,18 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(sfb());
     cases.extend(cake());
     cases.extend(htb());
+    cases.extend(hfsc());
     cases
 }
 
 fn htb() -> Vec<Case> {
     let case = |(ours, options)| Case { law: "htb", ours, options, known: None };
     trees::all().map(case).collect()
+}
+
+fn hfsc() -> Vec<Case> {
+    let case = |(ours, options)| Case { law: "hfsc", ours, options, known: None };
+    hfsc_trees::all().map(case).collect()
 }
 
 fn codel() -> Vec<Case> {

@@ -24,7 +24,7 @@ const HEADERS: [&str; 11] = [
     "net/pie.h",
     "net/red.h",
 ];
-/// The file that htb includes.
+/// The file that htb and hfsc include.
 const TREES: &str = "lib/rbtree.c";
 const USER_HEADER: &str = "include/uapi/linux/pkt_sched.h";
 /// The compiler's language options from the kernel's Makefile. With strict aliasing, the lists of

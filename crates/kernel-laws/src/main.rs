@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod cases;
+mod hfsc_trees;
 mod kernel;
 mod replay;
 mod report;
@@ -96,7 +97,7 @@ fn compare_all(
             println!("{}: Linux {} does not have it", case.law, kernel.version);
             continue;
         }
-        let aqm = match trees::is_tree(case.ours) {
+        let aqm = match trees::is_tree(case.law) {
             true => "taildrop",
             false => case.ours.split(':').next().expect("a text has a first part"),
         };

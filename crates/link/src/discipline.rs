@@ -21,9 +21,13 @@ pub fn discipline<P: Packet + Send + 'static>(
         make(&queue.in_place(), &env)
     };
     let queues = scheduler.leaves().map(queue).collect::<Result<Vec<_>, SpecError>>()?;
+    #[cfg(not(target_arch = "wasm32"))]
+    if let Some(hfsc) = scheduler.hfsc() {
+        return Ok(hfsc.build(queues));
+    }
     Ok(match (scheduler.htb(), scheduler.prio()) {
         (Some(htb), _) => htb.build(queues),
         (None, Some(prio)) => prio.build(queues),
-        (None, None) => unreachable!("a scheduler is one of the two"),
+        (None, None) => unreachable!("a scheduler is one of those"),
     })
 }

@@ -1,9 +1,9 @@
 //! A link in one direction: a queue under its discipline, and the server that empties it.
 
-use sojourn_aqm::{Backlog, Departure, Packet, Qdisc, Rng, Sink, Span, Time, Var};
+use sojourn_aqm::{Backlog, Cause, Departure, Packet, Qdisc, Rng, Sink, Span, Stage, Time, Var};
 
 use crate::queue::Queue;
-use crate::{LinkObserver, Server, TokenReserve};
+use crate::{LinkObserver, Policer, Server, TokenReserve};
 
 /// Queue and server.
 ///
@@ -11,6 +11,7 @@ use crate::{LinkObserver, Server, TokenReserve};
 /// [`Link::on_timer`] when they are due; if both are due at the same time, the service comes first.
 /// The two times change only in these calls, and in `enqueue` only if it returns true.
 pub struct Link<P> {
+    policer: Option<Box<Policer>>,
     queue: Queue<P>,
     server: Server<P>,
     next_service: Time,
@@ -26,7 +27,13 @@ impl<P: Packet> Link<P> {
         let notices_empty = discipline.notices_empty();
         let serves_while_held = discipline.serves_while_held();
         let queue = Queue { discipline, rng };
-        Link { queue, server, next_service: Time::NEVER, notices_empty, serves_while_held }
+        let next_service = Time::NEVER;
+        Link { policer: None, queue, server, next_service, notices_empty, serves_while_held }
+    }
+
+    /// The link with a policer in front of its queue.
+    pub fn policed(self, policer: Option<Policer>) -> Link<P> {
+        Link { policer: policer.map(Box::new), ..self }
     }
 
     /// Offers a packet to the queue. Returns whether the server has been woken: because the queue
@@ -47,6 +54,12 @@ impl<P: Packet> Link<P> {
         packet: impl FnOnce() -> P,
         observer: &mut O,
     ) -> bool {
+        if let Some(policer) = &mut self.policer
+            && !policer.conforms(now, bytes)
+        {
+            observer.dropped(packet(), now, Stage::Enqueue, Cause::Policed);
+            return false;
+        }
         let was_empty = self.queue.is_empty();
         if was_empty
             && let Server::Steady(server) = &mut self.server

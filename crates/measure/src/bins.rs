@@ -148,7 +148,7 @@ impl Bins {
     fn end_arrivals(&mut self, link: usize, counts: &Counters, late: &[LateSignal]) {
         let (late_marks, late_drops): (Vec<_>, Vec<_>) = late.iter().partition(|it| it.is_mark);
         let of_bin =
-            |all: [u64; 3], late: Vec<LateSignal>| all.iter().sum::<u64>() - late.len() as u64;
+            |all: [u64; 4], late: Vec<LateSignal>| all.iter().sum::<u64>() - late.len() as u64;
         self.add_late(link, late);
         let (dropped, marked) =
             (of_bin(counts.dropped, late_drops), of_bin(counts.marked, late_marks));
@@ -231,8 +231,8 @@ mod tests {
         let mut link = LinkStats::new(0, (Time::ZERO, at(4)));
         end(&mut bins, at(2), &[1_000, 500], slice::from_mut(&mut link));
         link.total.arrived = 10;
-        link.total.dropped = [1, 1, 0];
-        link.total.marked = [0, 0, 5];
+        link.total.dropped = [1, 1, 0, 0];
+        link.total.marked = [0, 0, 5, 0];
         // Busy for one second, and for another that ends half a second after the bin.
         link.transmissions.begin(at(2), (2_000, 0), Span::from_secs(1));
         let half = Span::from_millis(500);

@@ -9,6 +9,9 @@ use crate::delay_over_time::DelayOverTime;
 use crate::transmissions::{Carried, PacketInService, Transmissions};
 use crate::{Digest, FrameCounts};
 
+/// The number of [`CauseClass`]es.
+const CAUSES: usize = 4;
+
 /// Counts since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
@@ -17,9 +20,9 @@ pub struct Counters {
     /// Packets that left towards the link.
     pub sent: u64,
     /// Packets dropped, by cause.
-    pub dropped: [u64; 3],
+    pub dropped: [u64; CAUSES],
     /// Packets marked, by cause.
-    pub marked: [u64; 3],
+    pub marked: [u64; CAUSES],
     /// Frames sent by a wireless link at each rate, counting every attempt.
     pub frames: [u64; OfdmRate::COUNT],
     /// Frames that were not received.
@@ -52,9 +55,9 @@ pub struct Fates {
     /// Packets that arrived.
     pub arrived: u64,
     /// Arrivals that were dropped, by cause.
-    pub dropped: [u64; 3],
+    pub dropped: [u64; CAUSES],
     /// Arrivals that were marked, by cause.
-    pub marked: [u64; 3],
+    pub marked: [u64; CAUSES],
 }
 
 /// A drop or mark of a packet that arrived in an earlier bin of the series.
@@ -112,7 +115,7 @@ pub struct LinkStats {
     /// Sojourn times, after the warm-up, of packets that were sent.
     pub delays: Histogram,
     /// Sojourn times of packets that were dropped after queueing, by stage ([`WAITED`]) and cause.
-    pub drop_delays: [[Histogram; 3]; 2],
+    pub drop_delays: [[Histogram; CAUSES]; 2],
     /// The queue delay over time, after the warm-up.
     pub delay_over_time: DelayOverTime,
     /// The fingerprint of all events.
@@ -213,7 +216,7 @@ impl LinkStats {
 
     /// Counts a drop or mark of a packet that arrived at `arrived`.
     pub(crate) fn signals(&mut self, arrived: Time, is_mark: bool, cause: CauseClass) {
-        let count = |dropped: &mut [u64; 3], marked: &mut [u64; 3]| {
+        let count = |dropped: &mut [u64; CAUSES], marked: &mut [u64; CAUSES]| {
             let counts = if is_mark { marked } else { dropped };
             counts[cause as usize] += 1;
         };

@@ -457,7 +457,7 @@ mod tests {
         }
         let link = &probe.links[0];
         let counts = link.drop_delays.each_ref().map(|of| of.each_ref().map(Histogram::count));
-        assert_eq!(counts, [[1, 0, 0], [0, 0, 1]]);
+        assert_eq!(counts, [[1, 0, 0, 0], [0, 0, 1, 0]]);
         assert_eq!(link.drop_delays[1][2].max_ns(), Some(4 * MS));
         assert_eq!(link.delays.count(), 0);
     }

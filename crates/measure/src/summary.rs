@@ -32,8 +32,8 @@ pub const BUILTIN_VARS: [Var; 7] = [
     Var { name: "rate", unit: "bit/s", doc: "rate of departures since the last sample" },
 ];
 
-const CAUSES: [CauseClass; 3] =
-    [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic];
+const CAUSES: [CauseClass; 4] =
+    [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic, CauseClass::Policed];
 
 /// The measurements of an engine at the end of a run.
 pub struct Outcome {
@@ -202,8 +202,7 @@ fn push_histogram(
     histogram: &mut Histogram,
 ) {
     if histogram.count() > 0 {
-        // Moved, because copies for a thousand links would take as much memory as everything else.
-        let histogram = std::mem::take(histogram);
+        let histogram = std::mem::take(histogram); // a copy per link would be large
         rows.push(HistogramOf { scope, name: name.into(), metric, histogram });
     }
 }
@@ -241,7 +240,8 @@ fn summarise_queue(
     let rate = |count: u64| count as f64 / fates.arrived as f64;
     row(&metrics::DROP_RATE, rate(fates.dropped.iter().sum()));
     row(&metrics::MARK_RATE, rate(fates.marked.iter().sum()));
-    for cause in CAUSES {
+    let polices = fates.dropped[CauseClass::Policed as usize] > 0;
+    for cause in CAUSES.into_iter().filter(|it| polices || *it != CauseClass::Policed) {
         let (by_drop, by_mark) = of_cause(cause);
         row(by_drop, rate(fates.dropped[cause as usize]));
         if let Some(by_mark) = by_mark {
@@ -258,6 +258,7 @@ fn of_cause(cause: CauseClass) -> (&'static Metric, Option<&'static Metric>) {
         CauseClass::Overflow => (overflow, None),
         CauseClass::Random => (random, Some(random_mark)),
         CauseClass::Deterministic => (deterministic, Some(deterministic_mark)),
+        CauseClass::Policed => (&metrics::DROP_RATE_POLICED, None),
     }
 }
 
@@ -422,14 +423,14 @@ mod tests {
         probe.links[0].total = Counters {
             arrived: 1_007,
             sent: 605,
-            dropped: [10, 20, 40],
-            marked: [0, 80, 160],
+            dropped: [10, 20, 40, 80],
+            marked: [0, 80, 160, 0],
             frames: [0, 400, 0, 0, 800, 0, 0, 400],
             failed: 400,
             given_up: 3,
         };
         // Drops and marks of packets that arrived earlier are only in the totals.
-        let (dropped, marked) = ([9, 19, 39], [0, 79, 159]);
+        let (dropped, marked) = ([9, 19, 39, 78], [0, 79, 159, 0]);
         probe.links[0].fates = Fates { arrived: 1_000, dropped, marked };
         for micros in [100, 300, 200] {
             probe.links[0].delays.add(micros * 1_000);
@@ -449,7 +450,7 @@ mod tests {
             ("throughput", 360_000.0),
             ("arrived", 1_000.0),
             ("sent", 600.0),
-            ("waiting", 332.0),
+            ("waiting", 252.0),
             ("frames", 1_600.0),
             ("frame_rate", 27.75e6),
             ("frame_failure_rate", 0.25),
@@ -462,13 +463,14 @@ mod tests {
             ("frame_share_36mbit", 0.0),
             ("frame_share_48mbit", 0.0),
             ("frame_share_54mbit", 0.25),
-            ("drop_rate", 0.067),
+            ("drop_rate", 0.145),
             ("mark_rate", 0.238),
             ("drop_rate_overflow", 0.009),
             ("drop_rate_random", 0.019),
             ("mark_rate_random", 0.079),
             ("drop_rate_deterministic", 0.039),
             ("mark_rate_deterministic", 0.159),
+            ("drop_rate_policed", 0.078),
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.packets_handled, 1_007);
@@ -477,7 +479,7 @@ mod tests {
     #[test]
     fn rates_and_sums_of_more_packets_than_32_bits_count_are_exact() {
         let mut probe = Probe::new(1, 0, (Time::ZERO, Time::ZERO + Span::from_secs(2)));
-        let (dropped, marked) = ([1, 2_500_000_000, 1], [0, 5_000_000_000, 0]);
+        let (dropped, marked) = ([1, 2_500_000_000, 1, 0], [0, 5_000_000_000, 0, 0]);
         let (arrived, sent) = (10_000_000_000, 7_499_999_995);
         probe.links[0].total = Counters { arrived, sent, dropped, marked, ..Counters::default() };
         probe.links[0].fates = Fates { arrived, dropped, marked };

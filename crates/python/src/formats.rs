@@ -80,8 +80,18 @@ pub fn tc_check(
 }
 
 /// The link of a scenario: device, whether it is the ingress, bit/s, depth of its bucket and
-/// whether that may be in debt, framing (bytes added, least size, cells), AQM, scheduler in JSON.
-type Link = (String, bool, u64, Option<(u64, bool)>, (u64, u64, String), String, Option<String>);
+/// whether that may be in debt, framing (bytes added, least size, cells), AQM, scheduler in JSON,
+/// rate and burst of the policer.
+type Link = (
+    String,
+    bool,
+    u64,
+    Option<(u64, bool)>,
+    (u64, u64, String),
+    String,
+    Option<String>,
+    Option<(u64, u64)>,
+);
 
 /// Commands, or lines of UCI, for links; and what the kernel does differently.
 #[pyfunction]
@@ -90,12 +100,22 @@ pub fn tc_export(
     kernel: Option<(u32, u32)>,
     uci: bool,
 ) -> Result<(Vec<String>, Vec<String>), Refusal> {
-    let link = |(device, is_arrivals, bps, bucket, framing, aqm, scheduler): Link| {
+    let link = |(device, is_arrivals, bps, bucket, framing, aqm, scheduler, policer): Link| {
         let (framing_bytes, mpu, cells) = framing;
         let bucket = bucket.map(|(bytes, is_overdraft)| tc::TcBucket { bytes, is_overdraft });
         let cells = Cells::parse(&cells).map_err(FormatError::whole)?;
         let packing = Packing { mpu, cells };
-        Ok(tc::TcLink { device, is_arrivals, bps, bucket, framing_bytes, packing, aqm, scheduler })
+        Ok(tc::TcLink {
+            device,
+            is_arrivals,
+            bps,
+            bucket,
+            framing_bytes,
+            packing,
+            policer,
+            aqm,
+            scheduler,
+        })
     };
     let links = links.into_iter().map(link).collect::<Result<Vec<_>, FormatError>>()?;
     if uci {

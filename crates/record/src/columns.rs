@@ -12,8 +12,12 @@ use sojourn_aqm::{CauseClass, Stage};
 /// The words for [`Stage`], [`Cause`] and [`Ecn`](sojourn_aqm::Ecn), in the order of their keys.
 pub(crate) const STAGES: [&str; 3] =
     [Stage::Enqueue.word(), Stage::Queued.word(), Stage::Dequeue.word()];
-pub(crate) const CAUSES: [&str; 3] =
-    [CauseClass::Overflow.word(), CauseClass::Random.word(), CauseClass::Deterministic.word()];
+pub(crate) const CAUSES: [&str; 4] = [
+    CauseClass::Overflow.word(),
+    CauseClass::Random.word(),
+    CauseClass::Deterministic.word(),
+    CauseClass::Policed.word(),
+];
 pub(crate) const ECNS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
 
 /// Name, values, and whether values may be missing.

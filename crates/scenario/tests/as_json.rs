@@ -21,6 +21,7 @@ device = { bytes = "1514B", overhead = "24B" }
 jitter = { kind = "lognormal", mean = "2ms", deviation = "1ms" }
 loss = { kind = "gilbert-elliott", enter = 0.1, leave = 0.2, bad = 0.9, good = 0.01 }
 ecn_bleaching = true
+policer = { rate = "1mbit", burst = "9kB" }
 [links.b]
 rate = { kind = "schedule", steps = [["0s", "1mbit"], ["5s", "0bit"]], in_service = "old-rate" }
 jitter = { kind = "uniform", max = "3ms" }
@@ -122,6 +123,7 @@ fn links_have_every_key_with_its_unit() {
             "kind": "gilbert-elliott", "enter": 0.1, "leave": 0.2, "bad": 0.9, "good": 0.01,
         },
         "ecn_bleaching": true,
+        "policer": { "rate": "1mbit", "burst": "9kB" },
     });
     assert_eq!(a, expected);
 }

@@ -475,6 +475,11 @@ fn buckets_devices_jitter_and_loss_are_checked() {
     refused(&bucket("5kB", "0mbit"), &format!("{rate}.line"), "must be positive");
     let link = |more: &str| edited("buffer", &format!("{more}\nbuffer"));
     let at = |key: &str| format!("demo.toml:6: links.bottleneck.{key}");
+    let policer = |burst: &str| format!("policer = {{ rate = \"5mbit\", burst = \"{burst}\" }}");
+    assert!(load(&link(&policer("1500B")), &[]).is_ok());
+    let shallow = "drops every packet of 1500 B";
+    refused(&link(&policer("1499B")), &at("policer.burst"), shallow);
+    refused(&link(&policer("0B")), &at("policer.burst"), "1B to 1GB");
     refused(&link("device = { bytes = \"0B\" }"), &at("device.bytes"), "must be positive");
     refused(&link("device = { }"), &at("device"), "write for example bytes = \"1514B\"");
     refused(&link("device = { packets = 0 }"), &at("device.packets"), "must be positive");
@@ -760,7 +765,18 @@ fn a_scheduler_is_a_tree_of_leaves_that_share_the_code_points() {
     let twice = classes("").replace("name = \"rest\"", "name = \"all\"");
     is_refused(&twice, "classes[1].name", "rename one");
     is_refused(&with("kind = \"prio\"\ndefault = \"a\"\nclasses = []"), "classes", "empty");
-    is_refused(&with("kind = \"cbq\""), "scheduler.kind", "htb, prio");
+    is_refused(&with("kind = \"cbq\""), "scheduler.kind", "htb, hfsc, prio");
+    let curves = |keys: &str| {
+        with(&format!("kind = \"hfsc\"\ndefault = \"a\"\nclasses = [{{ name = \"a\"{keys} }}]"))
+    };
+    assert!(load(&curves(", ls = { m2 = \"1mbit\" }"), &[]).is_ok());
+    is_refused(&curves(", ul.m2 = \"1mbit\""), "classes[0]", "neither `rt` nor `ls`");
+    is_refused(&curves(", ls = {}"), "classes[0].ls", "write `m2`");
+    is_refused(&curves(", rt.m1 = \"1mbit\""), "rt.m1", "write `d` too");
+    is_refused(&curves(", rt.m2 = \"40gbit\""), "rt.m2", "34 Gbit/s");
+    let nanos = curves(", rt = { m1 = \"1mbit\", d = \"1500ns\" }");
+    is_refused(&nanos, "rt.d", "whole number of microseconds");
+    is_refused(&curves(", rt.m2 = \"1mbit\", parent = \"b\""), "parent", "no class `b`");
     let signals = format!("{}[record]\nsignals = true\n", classes(""));
     is_refused(&signals, "record.signals", "several");
 }

@@ -1,6 +1,6 @@
 //! Links with classes against arithmetic by hand.
 
-use sojourn_aqm::qdiscs::classes::HtbNode;
+use sojourn_aqm::qdiscs::classes::{HfscNode, HtbNode, ServiceCurve};
 use sojourn_aqm::{Framing, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Fate;
@@ -99,4 +99,23 @@ fn each_class_has_the_aqm_that_it_names() {
         matches!(row.fate, Fate::Dropped(_, sojourn_aqm::Cause::Target))
     };
     assert!(run.packets.iter().any(of_law), "CoDel drops");
+}
+
+/// A limit of 10 Mbit/s for both; the call has 200 B every 2 ms, for which its curve allows 1 ms.
+#[test]
+fn a_real_time_curve_bounds_the_delay_of_a_call_next_to_a_full_class() {
+    let line = |mbit_s: u64| ServiceCurve { m1: None, d: Span::ZERO, m2: Some(mbit(mbit_s)) };
+    let node = |parent, rt, ls, ul| HfscNode { parent, rt, ls, ul };
+    let real_time = ServiceCurve { m1: Some(mbit(2)), d: Span::from_millis(1), m2: Some(mbit(1)) };
+    let kind = SchedulerKind::Hfsc(vec![
+        node(None, None, Some(line(10)), Some(line(10))),
+        node(Some(0), Some(real_time), None, None),
+        node(Some(0), None, Some(line(10)), None),
+    ]);
+    let found = run(&call_and_stream(kind, &["all", "call", "rest"]));
+    let (delay, has_drops) = worst(&found, 0);
+    // A packet of 1000 B of the other class may be in service for 0.08 ms.
+    assert!(delay < Span::from_micros(1_100) && !has_drops, "{delay}");
+    assert!((rate(&found, 0) - 0.8).abs() < 0.01, "{}", rate(&found, 0));
+    assert!((rate(&found, 1) - 9.2).abs() < 0.1, "{}", rate(&found, 1));
 }

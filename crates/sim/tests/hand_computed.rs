@@ -10,8 +10,8 @@ use sojourn_aqm::{Ecn, Framing, Rate, Span};
 use sojourn_record::Run;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    App, Bucket, Capacity, Codec, FlowGroup, Link, Loss, Radio, RateControl, Recording, Tcp, Trace,
-    Wlan,
+    App, Bucket, Capacity, Codec, FlowGroup, Link, Loss, Policer, Radio, RateControl, Recording,
+    Tcp, Trace, Wlan,
 };
 use sojourn_scenario::wlan_timing::OfdmRate;
 
@@ -159,6 +159,21 @@ fn a_full_queue_drops_and_the_edges_of_the_counted_time_are_sharp() {
     // later, 3 are received, 2 dropped, and 3 in flight at the end.
     let owd = [0.05148, 0.050_912, 0.05248, 0.05248, 0.05248];
     assert_rows(&found, CLASS, "d", &datagrams(62_208.0, owd, Some(0.4)));
+}
+
+/// Linux 6.1 act_police.c: five packets 0.08 ms apart, in which 8 Mbit/s bring tokens for 80 B:
+/// two of 1000 B conform.
+#[test]
+fn a_policer_drops_what_lacks_tokens_before_it_reaches_the_queue() {
+    let mut policed = link("b", "taildrop", 10_000);
+    policed.policer = Some(Policer { rate: mbit(8), burst_bytes: 2_000 });
+    let found = run(&scenario(1, vec![policed], vec![bursts(1_000, &[(0, 5), (500_000, 1)])]));
+    let delays = [0.00024, 0.0, 0.00072, 0.00072, 0.00072, 5.184e-7];
+    let mut rows = quiet(delays, [0.0024, 24_000.0], [6.0, 3.0, 0.0]);
+    rows.truncate(11);
+    rows.extend(drop_and_mark_rates([0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    rows.push(("drop_rate_policed", 0.5));
+    assert_rows(&found, QUEUE, "b", &rows);
 }
 
 #[test]

@@ -174,6 +174,7 @@ fn rule(cause: Cause) -> &'static str {
         Cause::BinOverflow => "the bins of this flow held too much",
         Cause::Penalty => "the flow does not respond, and its rate limit was reached",
         Cause::Match => "a waiting packet drawn at random was of the same flow",
+        Cause::Policed => "the policer lacked tokens for it",
     }
 }
 

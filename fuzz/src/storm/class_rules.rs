@@ -38,6 +38,7 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
         match scheduler.kind {
             SchedulerKind::Prio => priority(link, scheduler, &rows)?,
             SchedulerKind::Htb { .. } => htb_rules::judge(link, scheduler, &rows)?,
+            SchedulerKind::Hfsc(_) => {}
         }
     }
     Ok(())
@@ -60,7 +61,19 @@ fn of_class(
     let Some(class) = class else { return backlog(link, DIRECT, rows) };
     let (queue, limit) = link.queue_of(&scheduler.classes[class]);
     order(link, queue, rows)?;
-    backlog(link, limit, rows)
+    backlog(link, with_next(scheduler, limit, link), rows)
+}
+
+/// The limit of a class. One of `hfsc` may hold a packet more, the next one, which its AQM has
+/// already decided about.
+fn with_next(scheduler: &Scheduler, limit: Limit, link: &Link) -> Limit {
+    match (&scheduler.kind, limit) {
+        (SchedulerKind::Hfsc(_), Limit::Packets(packets)) => Limit::Packets(packets + 1),
+        (SchedulerKind::Hfsc(_), Limit::Bytes(bytes)) => {
+            Limit::Bytes(bytes + u64::from(link.largest_bytes()))
+        }
+        (_, limit) => limit,
+    }
 }
 
 fn washes(link: &Link) -> bool {

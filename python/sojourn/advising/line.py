@@ -239,8 +239,8 @@ def _links(line: Line, name: str, device: str) -> list[Any]:
     framing = 0 if name == "cake" else MEDIA[line.medium].overhead
     (down, up), (down_aqm, up_aqm) = _shaped(line), _aqms(line, name)
     return [
-        (device, False, up, None, (framing, 0, "none"), up_aqm, None),
-        (device, True, down, None, (framing, 0, "none"), down_aqm, None),
+        (device, False, up, None, (framing, 0, "none"), up_aqm, None, None),
+        (device, True, down, None, (framing, 0, "none"), down_aqm, None, None),
     ]
 
 

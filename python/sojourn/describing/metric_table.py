@@ -1284,6 +1284,23 @@ ROWS: tuple[MetricRow, ...] = (
     ),
     MetricRow(
         scope="queue",
+        name="drop_rate_policed",
+        kind="share",
+        unit="1",
+        label="policed drop rate",
+        together="lower",
+        why="a drop is also how an AQM signals, and the queue that it shortens is judged",
+        centre="median",
+        doc=(
+            "The share of the packets that arrived after the warm-up that the link's policer "
+            "dropped; left out if it dropped none."
+        ),
+        relative=0.0,
+        least=0.005,
+        tables=("compare",),
+    ),
+    MetricRow(
+        scope="queue",
         name="mark_rate",
         kind="share",
         unit="1",

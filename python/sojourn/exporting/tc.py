@@ -13,7 +13,8 @@ from sojourn.errors import InputError
 _DOWN = ("down", "download", "ingress")
 
 Framing = tuple[int, int, str]
-Link = tuple[str, bool, int, tuple[int, bool] | None, Framing, str, str | None]
+Policer = tuple[int, int] | None
+Link = tuple[str, bool, int, tuple[int, bool] | None, Framing, str, str | None, Policer]
 
 
 def exported(
@@ -94,7 +95,10 @@ def _link(scenario: _core.Scenario, entry: Mapping[str, Any], device: str, arriv
     framing = _number(entry["framing"], "B"), _number(entry.get("mpu", "0B"), "B")
     cells = entry.get("cells", "none")
     scheduler = json.dumps(entry["scheduler"]) if "scheduler" in entry else None
-    return device, arrives, _bps(rate), bucket, (*framing, cells), aqm, scheduler
+    policer = None
+    if (limits := entry.get("policer")) is not None:
+        policer = _bps(limits["rate"]), _number(limits["burst"], "B")
+    return device, arrives, _bps(rate), bucket, (*framing, cells), aqm, scheduler, policer
 
 
 def _number(text: str, unit: str) -> int:

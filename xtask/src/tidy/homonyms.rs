@@ -16,6 +16,11 @@ const SHARED: &[(&str, &str)] = &[
         "the wire behind a link: of the simulator, and of the router, on which real packets are",
     ),
     ("Bottleneck", "the bottleneck in a plan of real hosts, and the one that a test describes"),
+    (
+        "Policer",
+        "the policer as written in a scenario, the one made of it, and BBR's estimate of one",
+    ),
+    ("ServiceCurve", "a curve of hfsc as written in a scenario, and the one that a class has"),
     ("Packet", "the trait that disciplines ask for, and the simulator's packet, which has it"),
 ];
 

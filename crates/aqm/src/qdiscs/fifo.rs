@@ -143,6 +143,10 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
         true
     }
 
+    fn peek(&self) -> Option<u32> {
+        self.fifo.first_bytes().filter(|_| self.law.is_inert())
+    }
+
     fn backlog(&self) -> Backlog {
         let bytes = self.fifo.bytes();
         Backlog { packets: self.fifo.packets(), bytes, link_bytes: bytes }

@@ -227,6 +227,7 @@ fn value_of(word: &OptionWord, option: &TcOption) -> String {
         // sfq prints its queues as `128/1024`: queues and hash buckets.
         TcValue::Text(text) => text.split('/').next().unwrap_or(text).to_owned(),
         TcValue::Flag => "true".to_owned(),
+        TcValue::Curve(_) => unreachable!("classes alone have curves"),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::scheduler;
 use super::shaped::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
-use super::tree::{TcClass, TcOption, TcParent, TcQdisc, TcSetup, is_class, minor};
+use super::tree::{TcClass, TcOption, TcParent, TcQdisc, TcSetup, TcValue, is_class, minor};
+use super::values::TcCurve;
 
 /// The leaf of the default class, with its rate and that of its ancestors.
 pub(super) fn default_leaf<'s>(
@@ -14,9 +15,10 @@ pub(super) fn default_leaf<'s>(
         return without_classes(setup, qdisc, line);
     }
     let class = default_class(setup, qdisc)?;
-    if qdisc.kind == "htb" {
-        line.scheduler = scheduler::of_htb(setup, qdisc, line);
-    }
+    line.scheduler = match qdisc.kind.as_str() {
+        "hfsc" => scheduler::of_hfsc(setup, qdisc, line),
+        _ => scheduler::of_htb(setup, qdisc, line),
+    };
     let leaves = setup.leaves_of(qdisc).count();
     if line.scheduler.is_none() {
         line.missing.extend(is_not_default(qdisc, class));
@@ -26,11 +28,14 @@ pub(super) fn default_leaf<'s>(
             "{} has {leaves} leaves: that of class {} is taken, where traffic goes by default",
             qdisc.kind, class.id
         ));
-        let of_shares = |it: &&TcOption| matches!(it.name, "prio" | "quantum" | "curve");
+        let of_shares = |it: &&TcOption| matches!(it.name, "prio" | "quantum") || has_corner(it);
         let shares = class.options.iter().filter(of_shares);
         line.missing.extend(shares.map(|it| lacking(&it.text, it.line)));
     }
-    shape(setup, qdisc, class, line);
+    // Without a limit, a tree divides a line of which the text has no rate.
+    if line.scheduler.as_ref().is_none_or(|it| it.bps.is_some()) {
+        shape(setup, qdisc, class, line);
+    }
     let below = setup.children(qdisc).find(|it| match &it.parent {
         TcParent::Class(id) => is_class(id, &class.id),
         _ => false,
@@ -39,6 +44,11 @@ pub(super) fn default_leaf<'s>(
         line.queue = Some(pfifo(qdisc));
     }
     below
+}
+
+/// Whether an option is a curve of two pieces.
+fn has_corner(option: &TcOption) -> bool {
+    matches!(option.value, TcValue::Curve(TcCurve { d: 1.., .. }))
 }
 
 /// A discipline whose classes are not in the text, as `tc qdisc show` does not print them.

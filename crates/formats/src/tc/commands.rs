@@ -2,6 +2,7 @@
 
 use super::change;
 use super::filters;
+use super::policer;
 use super::shell::{self, Variables};
 use super::statement::{Head, class_options, head_word, qdisc_options};
 use super::tree::{
@@ -279,7 +280,8 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
     let mut tokens = Tokens::new(words, true);
     let mut head = Head::default();
     while let Some(token) = tokens.next() {
-        if !head_word(token, &mut tokens, &mut head)? && token.text == "ingress" {
+        if !head_word(token, &mut tokens, &mut head)? && matches!(token.text, "ingress" | "clsact")
+        {
             head.parent = Some(TcParent::Ingress);
         }
     }
@@ -318,15 +320,17 @@ fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
         return Err(FormatError::at(object.line, "the filter names no device: add `dev eth0`"));
     };
     let line = object.line;
+    let police = words.iter().position(|it| it.text == "police");
+    if let Some(at) = police {
+        policer::read(&from, words, at, setup)?;
+    }
     if let Some(at) = words.iter().position(|it| it.text == "redirect") {
         let Some(to) = device(&words[at..]) else {
             let message = "`redirect` names no device: add `dev ifb0`";
             return Err(FormatError::at(line, message));
         };
         setup.redirects.push(TcRedirect { from, to, line });
-    } else if words.iter().any(|it| it.text == "police") {
-        setup.policers.push((from, line));
-    } else {
+    } else if police.is_none() {
         filters::read(object, from, words, setup)?;
     }
     Ok(())

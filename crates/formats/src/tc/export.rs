@@ -22,6 +22,8 @@ pub struct TcLink {
     pub framing_bytes: u64,
     /// How the link packs packet and framing into cells.
     pub packing: Packing,
+    /// The policer: bit/s, and the depth of its bucket in bytes.
+    pub policer: Option<(u64, u64)>,
     /// The AQM in its text form.
     pub aqm: String,
     /// The scheduler of its classes, as JSON of the resolved scenario.

@@ -25,9 +25,17 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
             format!("tc qdisc del dev {outer} ingress"),
             format!("tc qdisc add dev {outer} handle ffff: ingress"),
             format!(
-                "tc filter add dev {outer} parent ffff: protocol all matchall action mirred \
-                 egress redirect dev {device}"
+                "tc filter add dev {outer} parent ffff: protocol all matchall {}action mirred \
+                 egress redirect dev {device}",
+                police(link)?
             ),
+        ]);
+    } else if link.policer.is_some() {
+        commands.extend([
+            format!("tc qdisc replace dev {device} clsact"),
+            format!("tc qdisc del dev {device} clsact"),
+            format!("tc qdisc add dev {device} clsact"),
+            format!("tc filter add dev {device} egress protocol all matchall {}", police(link)?),
         ]);
     }
     commands.push(format!("tc qdisc replace dev {device} root pfifo"));
@@ -47,6 +55,30 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
     commands.extend(shaper);
     commands.push(format!("tc qdisc replace dev {device} {parent} handle 110: {discipline}"));
     Ok(TcWords { words: commands, warnings })
+}
+
+/// The action of a link's policer. The kernel counts the Ethernet header of departures alone (Linux
+/// 6.1 net/core/dev.c, sch_handle_ingress, qdisc_pkt_len_init).
+fn police(link: &TcLink) -> Result<String, FormatError> {
+    let Some((bps, burst)) = link.policer else { return Ok(String::new()) };
+    let counted = if link.is_arrivals { 0 } else { ETHERNET_BYTES.unsigned_abs() };
+    let Some(more) = link.framing_bytes.checked_sub(counted) else {
+        return Err(FormatError::whole(format!(
+            "a policer counts at least {counted} B per packet more than IP; give the link a \
+             framing of {counted}B"
+        )));
+    };
+    let mut text = format!("action police rate {} burst {burst}b ", show_rate(bps));
+    if more > 0 {
+        text.push_str(&format!("overhead {more} "));
+    }
+    if link.packing.mpu > 0 {
+        text.push_str(&format!("mpu {} ", link.packing.mpu));
+    }
+    if link_layer(link)? == "atm" {
+        text.push_str("linklayer atm ");
+    }
+    Ok(text + "conform-exceed drop/pipe ")
 }
 
 /// The commands of a shaper, and the place of its queue.
@@ -71,7 +103,8 @@ fn shaper(link: &TcLink, device: &str) -> Result<(Vec<String>, &'static str), Fo
     Ok((commands, "parent 1:10"))
 }
 
-/// The commands of a link with classes. htb shapes itself; prio is put below the link's shaper.
+/// The commands of a link with classes. Those that shape are the root; others are below the link's
+/// shaper.
 fn with_scheduler(
     link: &TcLink,
     kernel: Option<(u32, u32)>,
@@ -79,7 +112,7 @@ fn with_scheduler(
     json: &str,
 ) -> Result<TcWords, FormatError> {
     let root = Exported::new(link, kernel, json, "1:")?;
-    if root.is_htb() {
+    if root.shapes() {
         if link.bucket.is_some() {
             let message = "the classes shape already; give the link a constant rate";
             return Err(FormatError::whole(message));

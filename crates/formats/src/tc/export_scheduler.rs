@@ -1,5 +1,5 @@
-//! The scheduler of a link as commands: htb or prio, its classes, their queues, and the filters
-//! that choose a class by DSCP.
+//! The scheduler of a link as commands: htb, hfsc or prio, its classes, their queues, and the
+//! filters that choose a class by DSCP.
 
 use serde_json::Value;
 use sojourn_aqm::units;
@@ -36,8 +36,23 @@ impl<'a> Exported<'a> {
         Ok(Exported { link, kernel, value, handle, words })
     }
 
-    pub(super) fn is_htb(&self) -> bool {
+    /// Whether its classes limit the rate: those of htb, or of hfsc if the default one is limited.
+    pub(super) fn shapes(&self) -> bool {
+        let classes = self.classes();
+        let mut at = self.value["default"].clone();
+        for _ in 0..classes.len() {
+            let Some(class) = classes.iter().find(|it| it["name"] == at) else { break };
+            if class["ul"].is_object() {
+                return true;
+            }
+            at = class["parent"].clone();
+        }
         self.value["kind"] == "htb"
+    }
+
+    /// Whether it has classes of tc.
+    fn is_tree(&self) -> bool {
+        self.value["kind"] != "prio"
     }
 
     fn classes(&self) -> Vec<Value> {
@@ -48,7 +63,7 @@ impl<'a> Exported<'a> {
     /// order; bands count from 1.
     fn minors(&self) -> Vec<usize> {
         let classes = self.classes();
-        if !self.is_htb() {
+        if !self.is_tree() {
             return (1..=classes.len()).collect();
         }
         let number = |class: &Value| {
@@ -69,10 +84,11 @@ impl<'a> Exported<'a> {
     /// The commands: `place` is `root` or the parent, with the size table.
     pub(super) fn commands(mut self, device: &str, place: &str) -> Result<TcWords, FormatError> {
         let major = self.handle.trim_end_matches(':').to_owned();
-        let head = match self.is_htb() {
+        let kind = self.value["kind"].as_str().unwrap_or_default().to_owned();
+        let head = match self.is_tree() {
             true => {
                 let default = self.minor_of(&self.value["default"]);
-                format!("htb{}", default.map_or(String::new(), |it| format!(" default {it:x}")))
+                format!("{kind}{}", default.map_or(String::new(), |it| format!(" default {it:x}")))
             }
             false => self.prio()?,
         };
@@ -81,14 +97,17 @@ impl<'a> Exported<'a> {
         let handle = self.handle;
         self.push(format!("tc qdisc replace dev {device} {place} handle {handle} {stab}{head}"));
         let (classes, minors) = (self.classes(), self.minors());
-        let shaped = if self.is_htb() { classes.len() } else { 0 };
+        let shaped = if self.is_tree() { classes.len() } else { 0 };
         for (class, minor) in classes.iter().zip(&minors).take(shaped) {
             let parent = self.minor_of(&class["parent"]);
             let parent = parent.map_or(String::new(), |it| format!("{it:x}"));
-            let options = self.htb_options(class)?;
+            let options = match kind.as_str() {
+                "hfsc" => hfsc_options(class)?,
+                _ => self.htb_options(class)?,
+            };
             self.push(format!(
                 "tc class replace dev {device} parent {major}:{parent} classid {major}:{minor:x} \
-                 htb {options}"
+                 {kind} {options}"
             ));
         }
         for (class, minor) in classes.iter().zip(&minors) {
@@ -173,4 +192,27 @@ impl<'a> Exported<'a> {
         link_layer(self.link)?;
         Ok(text)
     }
+}
+
+/// The curves of a class.
+fn hfsc_options(class: &Value) -> Result<String, FormatError> {
+    let mut parts = Vec::new();
+    for name in ["rt", "ls", "ul"] {
+        let curve = &class[name];
+        if curve.is_null() {
+            continue;
+        }
+        let of = |key: &str| curve[key].as_str().unwrap_or_default();
+        let rate = |key: &str| {
+            let rate = units::rate_or_outage(of(key)).map_err(FormatError::whole)?;
+            Ok::<String, FormatError>(rate.map_or("0bit".to_owned(), |it| show_rate(it.as_bps())))
+        };
+        let micros = units::span(of("d")).map_err(FormatError::whole)?.as_nanos() / 1000;
+        let first = match micros {
+            0 => String::new(),
+            _ => format!("m1 {} d {micros}us ", rate("m1")?),
+        };
+        parts.push(format!("{name} {first}m2 {}", rate("m2")?));
+    }
+    Ok(parts.join(" "))
 }

@@ -35,8 +35,7 @@ pub(super) fn read(
     let lowest = setup.filters.iter().filter(of_device).map(|it| it.priority).min();
     let given = after(&["prio", "pref", "priority"]).and_then(|it| it.text.parse().ok());
     let priority = given.unwrap_or(lowest.unwrap_or(FIRST_AUTO + 1).saturating_sub(1));
-    let conditions = &words[words.len() - kind_and_rest(words)..];
-    match code_points(conditions) {
+    match conditions(words) {
         Ok((dscp, looks_at_ecn)) => {
             if looks_at_ecn {
                 let text = "the filter takes packets without ECN only; here it takes all of the \
@@ -56,15 +55,15 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The number of words from the filter's kind on.
-fn kind_and_rest(words: &[Token<'_>]) -> usize {
+/// The DSCPs that meet the conditions of a filter, from its kind on; as [`code_points`].
+pub(super) fn conditions(words: &[Token<'_>]) -> Result<(u64, bool), String> {
     let is_kind = |it: &Token<'_>| {
         matches!(
             it.text,
             "u32" | "flower" | "matchall" | "fw" | "basic" | "bpf" | "cgroup" | "flow" | "route"
         )
     };
-    words.len() - words.iter().position(is_kind).unwrap_or(words.len())
+    code_points(&words[words.iter().position(is_kind).unwrap_or(words.len())..])
 }
 
 /// The DSCPs that meet the conditions, one bit each, and whether the conditions cover ECN too; or
@@ -103,6 +102,10 @@ fn of_match<'t>(
             let (value, mask) = (next(), next());
             add(value, mask, found)
         }
+        ("ip" | "ip6", "src" | "dst") => match next() {
+            "0/0" | "0.0.0.0/0" | "::/0" => Ok(()),
+            host => Err(format!("`{protocol} {field} {host}`")),
+        },
         ("ip", "protocol") | ("u8" | "u16" | "u32", _) => {
             let (value, mask) = match protocol {
                 "ip" => (next(), next()),

@@ -11,6 +11,7 @@ mod change;
 mod check;
 mod classes;
 mod commands;
+mod curves;
 mod export;
 mod export_cake;
 mod export_link;
@@ -20,6 +21,8 @@ mod json;
 mod line;
 mod netem;
 mod options;
+mod policer;
+mod qosmate;
 mod scenario;
 mod scheduler;
 mod scheduler_toml;
@@ -34,6 +37,7 @@ mod uci;
 mod uci_classes;
 mod uci_text;
 mod units;
+mod values;
 mod words;
 
 pub use aqm::{AqmOfTc, aqm_of_text, looks_like_tc};
@@ -46,6 +50,7 @@ pub use scheduler_toml::{TcScheduler, TcSchedulerClass};
 pub use shaped::{ShapedLine, TcShaper};
 pub use sqm::uci_of;
 pub use tree::*;
+pub use values::{TcCurve, TcPolicer};
 
 use crate::FormatError;
 
@@ -110,9 +115,7 @@ fn configuration<'t, I: Iterator<Item = &'t str>>(
     };
     if lines().any(is_uci) {
         return Some(match has("qosmate") || has("ROOT_QDISC") {
-            true => Err(FormatError::whole(
-                "qosmate's configuration is not read: paste what `tc -d qdisc show` prints there",
-            )),
+            true => qosmate::read(text),
             false => uci::read(text),
         });
     }

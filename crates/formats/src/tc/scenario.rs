@@ -2,8 +2,9 @@
 
 use super::line::lines;
 use super::netem;
+use super::policer;
 use super::scheduler_toml::packing;
-use super::shaped::{ETHERNET_BYTES, ShapedLine};
+use super::shaped::{ETHERNET_BYTES, ShapedLine, USUAL_BPS};
 use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
@@ -33,8 +34,6 @@ pub struct TcImport {
     pub unknown: Vec<String>,
 }
 
-/// The rate of a device whose rate is not known.
-const USUAL_BPS: u64 = 1_000_000_000;
 const ASSUMED_RTT_NS: u64 = 40_000_000;
 /// The largest packet of an Ethernet, without its header.
 const MTU_BYTES: i64 = 1500;
@@ -71,6 +70,14 @@ pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError>
         links.push_str(&text);
         added += delay;
     }
+    let mut names: Vec<&str> = chosen.iter().map(|it| it.name).collect();
+    let devices = chosen.iter().map(|it| (it.name, it.line.device.as_str())).collect::<Vec<_>>();
+    if let Some(found) = policer::arrivals(setup, &devices, wish.device.as_deref()) {
+        let rate = wish.rate.as_deref();
+        links.push_str(&policer::link("down", found, rate, &mut import.unknown)?);
+        import.read.push(format!("{} (policer): down", found.device));
+        names.push("down");
+    }
     import.unknown.extend(setup.notes.iter().map(|it| match setup.source {
         TcSource::Json => format!("element {}: {}", it.line, it.text),
         _ => format!("line {}: {}", it.line, it.text),
@@ -84,7 +91,6 @@ pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError>
     import.unknown.push(
         "the traffic: the flows of the scenario are what a household may do at a time".to_owned(),
     );
-    let names: Vec<&str> = chosen.iter().map(|it| it.name).collect();
     let comments: String = import
         .read
         .iter()
@@ -122,6 +128,9 @@ fn choose<'a>(
     let held: Vec<&ShapedLine> =
         all.iter().filter(|it| it.device != "lo" && it.chain != ["noqueue"]).collect();
     let shaped = |it: &&&ShapedLine| it.bps().is_some();
+    if held.is_empty() && setup.policers.iter().any(|it| it.is_ingress && it.limit.is_some()) {
+        return Ok(Vec::new());
+    }
     if let Some(device) = &wish.device {
         let Some(line) = held.iter().find(|it| it.device == *device) else {
             let names: Vec<&str> = held.iter().map(|it| it.device.as_str()).collect();
@@ -142,9 +151,8 @@ fn choose<'a>(
             _ => Err(FormatError::whole(match setup.policers.as_slice() {
                 [] => "no device in the text has a queue; paste its `qdisc` line",
                 _ => {
-                    "the text has a policer alone, which drops without a queue and has no \
-                     counterpart here: give the line a shaper and a queue, such as \
-                     `tc qdisc add dev eth0 root cake bandwidth 50mbit`"
+                    "the text has a policer alone, of which `police rate R burst B conform-exceed \
+                     drop` for all arrivals is read; give that, or the `qdisc` line of a queue"
                 }
             })),
         },
@@ -219,6 +227,13 @@ fn link(
         show_rate(bps)
     ));
     let mut text = format!("[links.{name}]\nrate = {rate}\n{framing}queue = \"{queue}\"\n");
+    let found = match setup.redirects.iter().find(|it| it.to == line.device) {
+        Some(redirect) => policer::of(setup, &redirect.from, true),
+        None => policer::of(setup, &line.device, false),
+    };
+    if let Some(found) = found {
+        text.push_str(&policer::key(found, &framing, &mut import.unknown));
+    }
     let mut delay = 0;
     if let Some(found) = &line.netem {
         let (lines, of_netem) = netem::wire(found, &mut import.unknown);

@@ -1,8 +1,9 @@
-//! The classes of htb and the bands of prio as a scheduler of the scenario.
+//! The classes of htb and hfsc and the bands of prio as a scheduler of the scenario.
 
 use super::aqm::{self, AqmOfTc};
+use super::curves;
 use super::scheduler_toml::{TcScheduler, TcSchedulerClass};
-use super::shaped::{ShapedLine, of_shaper, pfifo};
+use super::shaped::{DEEPEST, ShapedLine, of_shaper, pfifo};
 use super::tree::{TcClass, TcParent, TcQdisc, TcSetup, TcValue, is_class, minor, same_number};
 use super::units::show_rate;
 
@@ -19,11 +20,74 @@ pub(super) fn of_htb(
         return None;
     }
     all.sort_by_key(|it| minor(&it.id));
+    let (classes, default) = classes_of(setup, qdisc, (&all, &leaves), line)?;
+    let overheads = all.iter().map(|class| {
+        let mut alone = ShapedLine { shaper_overhead: None, ..line.clone() };
+        of_shaper(&class.options, &mut alone);
+        alone.shaper_overhead
+    });
+    let overheads: Vec<_> = overheads.collect();
+    if overheads.windows(2).any(|pair| pair[0] != pair[1]) {
+        return None;
+    }
+    if default.is_none() {
+        line.missing.push("the kernel does not shape packets that no filter names".to_owned());
+    }
+    let overhead = overheads.into_iter().next().flatten();
+    let bps = all.iter().filter_map(|it| it.rate("ceil").or(it.rate("rate"))).max();
+    Some(TcScheduler { kind: "htb".to_owned(), default, overhead, classes, bps })
+}
+
+/// The tree of an hfsc with several leaves; none if the text does not have all of it, or a leaf has
+/// no counterpart.
+pub(super) fn of_hfsc(
+    setup: &TcSetup,
+    qdisc: &TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<TcScheduler> {
+    let leaves: Vec<&TcClass> = setup.leaves_of(qdisc).collect();
+    // tc shows the root as a class too.
+    let is_class = |it: &&TcClass| minor(&it.id).is_some_and(|minor| minor > 0);
+    let mut all: Vec<&TcClass> = setup.classes_of(qdisc).filter(is_class).collect();
+    let has_curve = |it: &&TcClass| ["rt", "ls"].iter().any(|name| curves::of(it, name).is_some());
+    if leaves.len() < 2 || !all.iter().all(has_curve) {
+        return None;
+    }
+    all.sort_by_key(|it| minor(&it.id));
+    let missing = line.missing.len();
+    let Some((classes, Some(default))) = classes_of(setup, qdisc, (&all, &leaves), line) else {
+        line.missing.truncate(missing);
+        return None;
+    };
+    let bps = limit_of(&all, &default);
+    let (kind, default) = ("hfsc".to_owned(), Some(default));
+    Some(TcScheduler { kind, default, overhead: None, classes, bps })
+}
+
+/// The least upper limit of a class of hfsc and its ancestors.
+fn limit_of(all: &[&TcClass], class: &str) -> Option<u64> {
+    let mut at = Some(class.to_owned());
+    let mut limits = Vec::new();
+    for _ in 0..DEEPEST {
+        let Some(class) = all.iter().find(|it| Some(name(&it.id)) == at) else { break };
+        limits.extend(class.rate("ceil"));
+        at = parent_of(class);
+    }
+    limits.into_iter().min()
+}
+
+/// The classes, in the order of their numbers, and the name of the default one.
+fn classes_of(
+    setup: &TcSetup,
+    qdisc: &TcQdisc,
+    (all, leaves): (&[&TcClass], &[&TcClass]),
+    line: &mut ShapedLine,
+) -> Option<(Vec<TcSchedulerClass>, Option<String>)> {
     let asked = qdisc.count("default").filter(|it| *it > 0);
     let default = leaves.iter().find(|it| asked.is_some() && minor(&it.id) == asked);
     let chosen = chosen(setup, qdisc, |id| leaves.iter().find(|it| is_class(&it.id, id)).copied());
     let mut classes = Vec::new();
-    for class in &all {
+    for class in all {
         let is_leaf = leaves.iter().any(|it| it.id == class.id);
         let aqm = match is_leaf {
             true => Some(queue_below(setup, qdisc, &class.id, line)?),
@@ -38,22 +102,7 @@ pub(super) fn of_htb(
             aqm: aqm.map(|it| it.text),
         });
     }
-    let overheads = all.iter().map(|class| {
-        let mut alone = ShapedLine { shaper_overhead: None, ..line.clone() };
-        of_shaper(&class.options, &mut alone);
-        alone.shaper_overhead
-    });
-    let overheads: Vec<_> = overheads.collect();
-    if overheads.windows(2).any(|pair| pair[0] != pair[1]) {
-        return None;
-    }
-    if default.is_none() {
-        line.missing.push("the kernel does not shape packets that no filter names".to_owned());
-    }
-    let default = default.map(|it| name(&it.id));
-    let overhead = overheads.into_iter().next().flatten();
-    let bps = all.iter().filter_map(|it| it.rate("ceil").or(it.rate("rate"))).max();
-    Some(TcScheduler { kind: "htb".to_owned(), default, overhead, classes, bps })
+    Some((classes, default.map(|it| name(&it.id))))
 }
 
 /// The bands of prio.
@@ -154,14 +203,19 @@ fn name(id: &str) -> String {
     id.replace(':', "-")
 }
 
-/// The keys of a class of htb. Values that tc takes by default are left out.
+/// The name of a class's parent, if that is a class.
+fn parent_of(class: &TcClass) -> Option<String> {
+    match &class.parent {
+        TcParent::Class(id) if minor(id).is_some_and(|minor| minor > 0) => Some(name(id)),
+        _ => None,
+    }
+}
+
+/// The keys of a class of htb or hfsc. Values that tc takes by default are left out.
 fn keys(class: &TcClass) -> Vec<(&'static str, String)> {
     const USUAL_BURST: i64 = 1600;
     let quoted = |text: String| format!("\"{text}\"");
-    let parent = match &class.parent {
-        TcParent::Class(id) if minor(id).is_some_and(|minor| minor > 0) => Some(name(id)),
-        _ => None,
-    };
+    let parent = parent_of(class);
     let bytes = |key: &'static str| {
         let found = class.bytes(key).filter(|it| *it != USUAL_BURST);
         found.map(|it| (key, quoted(format!("{it}B"))))
@@ -175,6 +229,10 @@ fn keys(class: &TcClass) -> Vec<(&'static str, String)> {
     };
     let mut keys = Vec::new();
     keys.extend(parent.map(|it| ("parent", quoted(it))));
+    if class.kind == "hfsc" {
+        keys.extend(curves::keys(class));
+        return keys;
+    }
     keys.extend(class.rate("rate").map(|bps| ("rate", quoted(show_rate(bps)))));
     keys.extend(class.rate("ceil").map(|bps| ("ceil", quoted(show_rate(bps)))));
     keys.extend(bytes("burst").into_iter().chain(bytes("cburst")));

@@ -5,15 +5,15 @@ use super::tree::TcOverhead;
 /// A scheduler with its classes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcScheduler {
-    /// `htb` or `prio`.
+    /// `htb`, `hfsc` or `prio`.
     pub kind: String,
     /// The class of packets that no filter names, if there is one.
     pub default: Option<String>,
     /// What the classes count for a packet on top of its size in the queue.
     pub overhead: Option<TcOverhead>,
-    /// The classes: those of htb in the order of their numbers, bands from the first on.
+    /// The classes: those of htb and hfsc in the order of their numbers, bands from the first on.
     pub classes: Vec<TcSchedulerClass>,
-    /// bit/s of the highest ceiling; none of prio.
+    /// bit/s of the highest ceiling; none of prio, of hfsc the limit of its default class.
     pub bps: Option<u64>,
 }
 

@@ -7,6 +7,8 @@ use crate::FormatError;
 
 /// The Ethernet header, which is in the kernel's packet length but not in an IP packet.
 pub(super) const ETHERNET_BYTES: i64 = 14;
+/// The rate of a device whose rate is not known.
+pub(super) const USUAL_BPS: u64 = 1_000_000_000;
 /// Limit of nested disciplines, more than any device has.
 pub(super) const DEEPEST: usize = 16;
 

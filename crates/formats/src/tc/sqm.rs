@@ -13,6 +13,9 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
         return Err(FormatError::whole("no link to export"));
     };
     check_alike(links, first)?;
+    if links.iter().any(|link| link.policer.is_some()) {
+        return Err(FormatError::whole("SQM has no policer; export commands of tc"));
+    }
     let refuse = |message: String| FormatError { place: first.aqm.clone(), message };
     // The scripts set limits, targets and ECN; later options override them.
     let all: Vec<TcWords> =

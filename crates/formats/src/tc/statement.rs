@@ -2,9 +2,8 @@
 
 use super::options::{self, WITHOUT_COUNTERPART};
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcParent, TcSetup, TcValue};
-use super::units;
 use super::words::{Token, Tokens, by_table};
-use super::{cake, change, netem};
+use super::{cake, change, curves, netem};
 use crate::FormatError;
 
 /// The words before the options.
@@ -188,53 +187,11 @@ pub(super) fn class_options(
 ) -> Result<Vec<TcOption>, FormatError> {
     match kind.text {
         "htb" => by_table("htb", &options::HTB_CLASS, tokens, setup),
-        "hfsc" => curves(tokens),
+        "hfsc" => curves::read(tokens),
         other => {
             let text = format!("classes of `{other}` are not read; htb and hfsc have them");
             setup.note(TcNoteKind::Unknown, kind.line, text);
             Ok(Vec::new())
         }
     }
-}
-
-/// The service curves of hfsc: the long-term rate of the link share, and of the upper limit.
-fn curves(tokens: &mut Tokens<'_>) -> Result<Vec<TcOption>, FormatError> {
-    let mut options = Vec::new();
-    let mut curve = "rate";
-    while let Some(token) = tokens.next() {
-        match token.text {
-            "ls" | "sc" => curve = "rate",
-            "ul" => curve = "ceil",
-            "rt" => curve = "real_time",
-            "m2" | "rate" => {
-                let given = tokens.value_of(token)?;
-                if given.text == "0bit" || given.text == "0" {
-                    continue;
-                }
-                let bps = units::rate(given.text)
-                    .map_err(|why| FormatError::at(given.line, format!("{}: {why}", token.text)))?;
-                let text = format!("{} {}", token.text, given.text);
-                options.push(TcOption {
-                    name: curve,
-                    value: TcValue::Bps(bps),
-                    text,
-                    line: token.line,
-                });
-            }
-            "m1" | "d" | "umax" | "dmax" => {
-                let given = tokens.value_of(token)?.text;
-                let is_none = matches!(given, "0bit" | "0us" | "0");
-                let text = format!("{} {given}", token.text);
-                let value = TcValue::Text(text.clone());
-                let option = TcOption { name: "curve", value, text, line: token.line };
-                options.extend((!is_none).then_some(option));
-            }
-            other => {
-                let message =
-                    format!("hfsc has no curve `{other}`; rt, ls, sc and ul each take m1 d m2");
-                return Err(FormatError::at(token.line, message));
-            }
-        }
-    }
-    Ok(options)
 }

@@ -1,5 +1,7 @@
 //! The content of a text: the disciplines and classes of each device, and the unknown parts.
 
+use super::values::{TcCurve, TcPolicer};
+
 /// The source of a text, which decides how strictly it is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TcSource {
@@ -34,6 +36,8 @@ pub enum TcValue {
     Nanos(u64),
     /// Bits per second.
     Bps(u64),
+    /// A service curve of hfsc.
+    Curve(TcCurve),
     /// A share or a plain number.
     Real(f64),
     /// A word.
@@ -200,8 +204,8 @@ pub struct TcSetup {
     pub filters: Vec<TcFilter>,
     /// The redirections to ifbs.
     pub redirects: Vec<TcRedirect>,
-    /// Devices with ingress policing, with the line.
-    pub policers: Vec<(String, usize)>,
+    /// The policers.
+    pub policers: Vec<TcPolicer>,
     /// Notes for the reader.
     pub notes: Vec<TcNote>,
 }

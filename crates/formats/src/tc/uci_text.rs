@@ -63,11 +63,19 @@ const VARIABLES: [(&str, &str); 20] = [
 
 /// The sections `config queue` of the file, or of `uci show sqm`.
 pub(super) fn sections(text: &str) -> Result<Vec<Section>, FormatError> {
-    let has_entries = text.lines().any(|line| is_entry(line.trim()));
-    if has_entries { of_file(&as_file(text)) } else { of_file(text) }
+    sections_of(text, |kind| kind.contains("queue"))
 }
 
-fn of_file(text: &str) -> Result<Vec<Section>, FormatError> {
+/// The sections of some kinds.
+pub(super) fn sections_of(
+    text: &str,
+    is_own: impl Fn(&str) -> bool,
+) -> Result<Vec<Section>, FormatError> {
+    let has_entries = text.lines().any(|line| is_entry(line.trim()));
+    if has_entries { of_file(&as_file(text), is_own) } else { of_file(text, is_own) }
+}
+
+fn of_file(text: &str, is_own: impl Fn(&str) -> bool) -> Result<Vec<Section>, FormatError> {
     let mut all: Vec<Section> = Vec::new();
     let mut is_queue = true;
     for (index, line) in text.lines().enumerate() {
@@ -78,7 +86,7 @@ fn of_file(text: &str) -> Result<Vec<Section>, FormatError> {
             "" => {}
             _ if word.starts_with('#') => {}
             "config" => {
-                is_queue = rest.split_whitespace().next().is_none_or(|it| it.contains("queue"));
+                is_queue = rest.split_whitespace().next().is_none_or(&is_own);
                 if is_queue {
                     all.push(Section { line: number, ..Section::default() });
                 }
@@ -122,10 +130,10 @@ fn unquoted(value: &str, line: usize) -> Result<String, FormatError> {
     Ok(value.split_whitespace().next().unwrap_or("").to_owned())
 }
 
-/// Whether a line is from `uci show sqm`, or a command that sets one of its options.
+/// Whether a line is from `uci show` of SQM or qosmate, or a command that sets one of its options.
 pub(super) fn is_entry(line: &str) -> bool {
     let line = line.strip_prefix("uci set ").unwrap_or(line);
-    line.starts_with("sqm.") && line.contains('=')
+    (line.starts_with("sqm.") || line.starts_with("qosmate.")) && line.contains('=')
 }
 
 /// Lines of `uci show` as those of the file.

@@ -328,6 +328,12 @@ metrics! {
         better: Together(Lower, DROP), centre: Median, tables: &[Compare]
     };
 
+    /// The share of the packets that arrived after the warm-up that the link's policer dropped;
+    /// left out if it dropped none.
+    DROP_RATE_POLICED = ("drop_rate_policed", "policed drop rate") of Queue, MetricKind::Share, {
+        better: Together(Lower, DROP), centre: Median, tables: &[Compare]
+    };
+
     /// Of the packets that arrived after the warm-up, the share that this queue marked, without
     /// those that arrived marked.
     MARK_RATE = ("mark_rate", "mark rate") of Queue, MetricKind::Share, {

@@ -217,6 +217,9 @@ fn router_link(link: &Link, index: usize, mtu_bytes: u32) -> Result<RouterLinkPl
     if link.scheduler.is_some() {
         return refused("scheduler", "the router has one queue per direction; remove it");
     }
+    if link.policer.is_some() {
+        return refused("policer", "the router has no policer; remove it, or use engine sim");
+    }
     if !link.packing.is_none() {
         return refused("framing", "the router counts no `mpu` and no `cells`; remove them");
     }

@@ -143,6 +143,7 @@ fn what_a_router_cannot_do_is_refused_with_its_place() {
         ("links.up.rate", old_rate),
         ("links.up.device", "{ bytes = '3kB' }"),
         ("links.up.ecn_bleaching", "true"),
+        ("links.up.policer", "{ rate = '1mbit', burst = '9kB' }"),
     ] {
         let found = error(&scenario(&upload(), &[(key, value)]), "{}");
         assert!(found.starts_with(key), "{found}");

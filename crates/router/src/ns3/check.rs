@@ -166,6 +166,7 @@ fn check_link(link: &Link) -> Planned<()> {
     }
     for (key, is_there) in [
         ("scheduler", link.scheduler.is_some()),
+        ("policer", link.policer.is_some()),
         ("mpu", link.packing.mpu > 0),
         ("cells", link.packing.cells != Cells::None),
         ("device", link.device.is_some() && !is_wireless),

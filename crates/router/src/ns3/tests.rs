@@ -121,6 +121,8 @@ fn a_wireless_lan_is_a_cell_whose_access_point_comes_first() {
     assert_eq!(run.plan.router_links().map(|link| link.index).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
+const POLICER: &str = "policer = { rate = \"1mbit\", burst = \"9kB\" }";
+
 #[test]
 fn what_a_cell_of_ns3_does_not_have_is_refused_with_its_place() {
     let fair = "[links.more]\nrate = \"1mbit\"";
@@ -131,6 +133,7 @@ fn what_a_cell_of_ns3_does_not_have_is_refused_with_its_place() {
         (("", "delay = \"1ms\"", ""), "links.ap.delay", "rtt"),
         (("", "device = { bytes = \"9kB\" }", ""), "links.ap.device", "packets"),
         (("", "loss = { kind = \"bernoulli\", rate = 0.1 }", ""), "links.ap.loss", "engine sim"),
+        (("", POLICER, ""), "links.ap.policer", "engine sim"),
         (("", fair, ""), "links.more.rate", "no links besides"),
         (("", "", minstrel), "wlans.home.rate", "`minstrel` for all or none"),
     ];

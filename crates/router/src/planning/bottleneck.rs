@@ -160,15 +160,15 @@ pub(super) fn bottleneck(
 /// Why our router does not take a link.
 const NO_PACKING: &str = "our router counts `framing`, but no `mpu` and no `cells`; use engine sim";
 
-/// Refuses classes.
-fn check_scheduler(link: &Link) -> Planned<()> {
-    match link.scheduler {
-        None => Ok(()),
-        Some(_) => refuse(
-            format!("links.{}.scheduler", link.name),
-            "engine linux has one queue per link; leave it out, or use engine sim",
-        ),
-    }
+/// Refuses classes and policers.
+fn check_queue(link: &Link) -> Planned<()> {
+    let (key, has) = match (&link.scheduler, &link.policer) {
+        (Some(_), _) => ("scheduler", "one queue per link"),
+        (None, Some(_)) => ("policer", "no policer"),
+        (None, None) => return Ok(()),
+    };
+    let message = format!("engine linux has {has}; leave it out, or use engine sim");
+    refuse(format!("links.{}.{key}", link.name), message)
 }
 
 /// A link of our router.
@@ -181,7 +181,7 @@ fn router_link(
     if !link.packing.is_none() {
         return refuse(format!("links.{}", link.name), NO_PACKING);
     }
-    check_scheduler(link)?;
+    check_queue(link)?;
     Ok(RouterLinkPlan {
         queue: link.queue.in_place().to_string(),
         index: index as u16,
@@ -277,7 +277,7 @@ fn kernel_bottleneck(
             return refuse(place, message);
         }
     }
-    check_scheduler(link)?;
+    check_queue(link)?;
     if link.packing.mpu > 0 || link.packing.cells == Cells::Ptm {
         return refuse(
             format!("links.{}", link.name),

@@ -10,7 +10,7 @@ use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::capacity::Capacity;
 use super::framing::{LinkCells, is_zero, no_bytes};
-use super::quantities::{BufferText, SizeText};
+use super::quantities::{BufferText, RateText, SizeText};
 use super::scheduler::Scheduler;
 use super::wire::{Delay, Jitter, Loss};
 
@@ -51,11 +51,15 @@ pub struct Link {
     #[serde(default = "tail_drop")]
     #[schemars(schema_with = "algorithm_schema::queue")]
     pub queue: AlgorithmSpec,
-    /// Classes with a queue each, and how they share the link: a table of kind `htb` or `prio`. A
-    /// packet's DSCP chooses its class. `queue` and `buffer` are then those of each class that has
-    /// no queue itself.
+    /// Classes with a queue each, and how they share the link: a table of kind `htb`, `hfsc`
+    /// or `prio`. A packet's DSCP chooses its class. `queue` and `buffer` are then those of each
+    /// class that has no queue itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Scheduler>,
+    /// A policer in front of the queue, such as `{ rate = "10mbit", burst = "20kB" }`: drops
+    /// arrivals above a rate (`police` of tc with `conform-exceed drop`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Policer>,
     /// The device below the queue, such as `{ bytes = "1514B" }`. Without it, the queue hands down
     /// one packet at a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +73,17 @@ pub struct Link {
     /// Whether the wire clears the ECN field of every packet, marks included (ECN bleaching).
     #[serde(default)]
     pub ecn_bleaching: bool,
+}
+
+/// A policer in front of a queue: it drops every packet for which its token bucket lacks tokens
+/// (Linux `act_police.c`), and all packets above 2040 B, as tc sets it up.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Policer {
+    /// Rate at which tokens arrive.
+    pub rate: RateText,
+    /// Depth of the bucket, full at the start.
+    pub burst: SizeText,
 }
 
 /// The transmit ring of a network device below the queue. The queue no longer counts the packets in

@@ -7,10 +7,12 @@ use super::algorithm::AlgorithmSpec;
 use super::algorithm_schema;
 use super::framing::{LinkCells, is_zero, no_bytes};
 use super::ip_fields::DscpKey;
+#[cfg(not(target_arch = "wasm32"))]
+use super::quantities::SpanText;
 use super::quantities::{RateText, SizeText};
 use super::tagged::tagged;
 
-/// The scheduler of a link's classes, a table of kind `htb` or `prio`.
+/// The scheduler of a link's classes, a table of kind `htb`, `hfsc` or `prio`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Scheduler {
@@ -18,6 +20,10 @@ pub enum Scheduler {
     /// `sch_htb.c`).
     #[schemars(title = "HtbScheduler")]
     Htb(HtbScheduler),
+    /// Classes with service curves (Linux `sch_hfsc.c`). The web page does not have them.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[schemars(title = "HfscScheduler")]
+    Hfsc(HfscScheduler),
     /// Classes in strict priority (Linux `sch_prio.c`).
     #[schemars(title = "PrioScheduler")]
     Prio(PrioScheduler),
@@ -84,6 +90,62 @@ pub struct HtbClass {
     pub queue: Option<AlgorithmSpec>,
 }
 
+/// Classes with service curves (Linux `sch_hfsc.c`). The web page does not have them.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HfscScheduler {
+    /// The leaf of packets whose DSCP no class has.
+    pub default: String,
+    /// The classes. The line divides among those without a parent.
+    #[schemars(length(min = 1))]
+    pub classes: Vec<HfscClass>,
+}
+
+/// A class of `hfsc`, with `rt`, `ls` or both (tc's `sc` sets both).
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HfscClass {
+    /// Its name: a word of letters, digits, `_` and `-`.
+    pub name: String,
+    /// The class of which it is a part. A class that is nobody's parent is a leaf and has a queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Real-time curve: the service that a leaf gets in any case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rt: Option<ServiceCurve>,
+    /// Link-sharing curve: its share, relative to its siblings', of what real-time curves leave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ls: Option<ServiceCurve>,
+    /// Upper limit of what it gets by sharing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ul: Option<ServiceCurve>,
+    /// DSCPs of its packets: numbers or names, such as `["ef", "cs6"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dscp: Vec<DscpKey>,
+    /// The queue of a leaf. The default is the link's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "algorithm_schema::class_queue")]
+    pub queue: Option<AlgorithmSpec>,
+}
+
+/// A service curve: `m1` for a time `d`, then `m2`. `{ m2 = "5mbit" }` is a straight line.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceCurve {
+    /// Rate of the first piece; zero without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub m1: Option<RateText>,
+    /// Length of the first piece, in whole microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub d: Option<SpanText>,
+    /// Rate after it; zero without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub m2: Option<RateText>,
+}
+
 /// Classes in strict priority (Linux `sch_prio.c`).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -110,8 +172,9 @@ pub struct PrioClass {
     pub queue: Option<AlgorithmSpec>,
 }
 
-tagged!(Scheduler, "a table of kind `htb` or `prio`", {
+tagged!(Scheduler, "a table of kind `htb`, `hfsc` or `prio`", {
     "htb" => Htb(HtbScheduler),
+    #[cfg(not(target_arch = "wasm32"))] "hfsc" => Hfsc(HfscScheduler),
     "prio" => Prio(PrioScheduler)
 });
 

@@ -25,7 +25,9 @@ pub(crate) fn unknown_kind<E: de::Error>(kind: &str, known: &[&str]) -> E {
 /// Deserialises an enum from tables that are distinguished by their `kind`. Unlike serde's derived
 /// code for tagged enums, it keeps track of where in the table an error occurred.
 macro_rules! tagged {
-    ($name:ident, $expecting:literal, { $($kind:literal => $variant:ident($table:ty)),+ }) => {
+    ($name:ident, $expecting:literal, {
+        $($(#[$attribute:meta])* $kind:literal => $variant:ident($table:ty)),+
+    }) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Visitor;
@@ -43,8 +45,14 @@ macro_rules! tagged {
                         let kind = $crate::document::tagged::read_kind(&mut map)?;
                         let rest = serde::de::value::MapAccessDeserializer::new(map);
                         match kind.as_str() {
-                            $($kind => <$table>::deserialize(rest).map($name::$variant),)+
-                            _ => Err($crate::document::tagged::unknown_kind(&kind, &[$($kind),+])),
+                            $(
+                                $(#[$attribute])*
+                                $kind => <$table>::deserialize(rest).map($name::$variant),
+                            )+
+                            _ => {
+                                let known = &[$($(#[$attribute])* $kind),+];
+                                Err($crate::document::tagged::unknown_kind(&kind, known))
+                            }
                         }
                     }
                 }

@@ -117,7 +117,8 @@ pub(super) fn link(
         let message = "a wireless LAN chooses among its stations; leave `scheduler` out";
         return refuse(&join(&place, "scheduler"), message);
     }
-    wire::check_bucket(&place, &capacity, packing.bytes(u64::from(mtu_bytes)) as u32)?;
+    let largest_bytes = packing.bytes(u64::from(mtu_bytes)) as u32;
+    wire::check_bucket(&place, &capacity, largest_bytes)?;
     Ok(Link {
         name: name.to_owned(),
         delay: written.delay.least(),
@@ -126,6 +127,7 @@ pub(super) fn link(
         packing,
         limit: limit(&join(&place, "queue.limit"), &queue)?,
         mtu_bytes,
+        policer: wire::policer(&join(&place, "policer"), written.policer, largest_bytes)?,
         device: wire::device(&join(&place, "device"), written.device, &capacity)?,
         jitter: wire::jitter(&join(&place, "jitter"), written.jitter.as_ref())?,
         loss: wire::loss(&join(&place, "loss"), written.loss.as_ref())?,

@@ -2,9 +2,12 @@
 
 mod app;
 mod checks;
+mod classes;
 mod delays;
 mod expect;
 mod flow;
+#[cfg(not(target_arch = "wasm32"))]
+mod hfsc;
 mod link;
 mod queue;
 mod scheduler;

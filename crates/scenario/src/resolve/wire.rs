@@ -6,7 +6,7 @@ use super::checks::{framing_bytes, packing, probability};
 use super::{Checked, refuse};
 use crate::document::quantities::{SizeText, SpanText};
 use crate::document::{capacity, links, wire};
-use crate::resolved::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Loss};
+use crate::resolved::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Loss, Policer};
 
 /// The deepest bucket whose tokens engines can count without overflow.
 pub(super) const DEEPEST_BUCKET: u64 = 1_000_000_000;
@@ -14,22 +14,44 @@ pub(super) const DEEPEST_BUCKET: u64 = 1_000_000_000;
 /// A token bucket.
 pub(super) fn bucket(place: &str, written: &capacity::Bucket) -> Checked<Capacity> {
     let (rate, line) = (written.rate.0, written.line.0);
-    let burst_bytes = written.burst.0;
     if line < rate {
         let message =
             format!("{line} is slower than the {rate} of the tokens, which then have no effect");
         return refuse(&format!("{place}.line"), message + "; write a line at least as fast");
     }
-    if burst_bytes == 0 || burst_bytes > DEEPEST_BUCKET {
-        let message = format!("{} is not a valid bucket depth; write 1B to 1GB", written.burst);
-        return refuse(&format!("{place}.burst"), message);
-    }
+    let burst_bytes = depth(&format!("{place}.burst"), written.burst)?;
     let overhead = framing_bytes(&format!("{place}.overhead"), written.overhead)?;
     let framing = Framing {
         overhead: i64::from(overhead),
         packing: packing(place, written.mpu, written.cells)?,
     };
     Ok(Capacity::Bucket(Bucket { rate, burst_bytes, line, overdraft: written.overdraft, framing }))
+}
+
+fn depth(place: &str, SizeText(bytes): SizeText) -> Checked<u64> {
+    match bytes {
+        1..=DEEPEST_BUCKET => Ok(bytes),
+        _ => {
+            let written = SizeText(bytes);
+            refuse(place, format!("{written} is not a valid bucket depth; write 1B to 1GB"))
+        }
+    }
+}
+
+/// The policer in front of a queue. Refuses one that drops every largest packet.
+pub(super) fn policer(
+    place: &str,
+    written: Option<links::Policer>,
+    largest_bytes: u32,
+) -> Checked<Option<Policer>> {
+    let Some(links::Policer { rate, burst }) = written else { return Ok(None) };
+    let place = format!("{place}.burst");
+    let burst_bytes = depth(&place, burst)?;
+    if burst_bytes < u64::from(largest_bytes) {
+        let message = format!("a bucket of {burst} drops every packet of {largest_bytes} B");
+        return refuse(&place, message + "; write a deeper one");
+    }
+    Ok(Some(Policer { rate: rate.0, burst_bytes }))
 }
 
 /// Refuses a bucket too shallow for the largest packet, which would wait forever.

@@ -28,6 +28,8 @@ pub struct Link {
     pub limit: Limit,
     /// Largest packet that any flow sends through the link, framing included, not packed.
     pub mtu_bytes: u32,
+    /// The policer in front of the queue.
+    pub policer: Option<Policer>,
     /// The scheduler of its classes; without one it has a single queue.
     pub scheduler: Option<Scheduler>,
     /// The device below the queue, if it holds more than the packet being sent.
@@ -101,6 +103,15 @@ impl Link {
         let is_set = |name: &str| self.queue.settings.iter().any(|(set, _)| set == name);
         value.replaces.is_some() && (is_set(value.name) || is_set(value.cause))
     }
+}
+
+/// A policer: a token bucket, full at the start, that drops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policer {
+    /// Rate of the tokens.
+    pub rate: Rate,
+    /// Depth in bytes.
+    pub burst_bytes: u64,
 }
 
 /// A device below a queue. It takes a packet while it holds at most `limit` bytes, or fewer than

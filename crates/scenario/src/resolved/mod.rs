@@ -19,7 +19,9 @@ use sojourn_aqm::Span;
 
 pub use self::apps::{App, Chunks, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web};
 pub use self::flows::FlowGroup;
-pub use self::links::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Trace};
+pub use self::links::{
+    Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Policer, Trace,
+};
 pub use self::schedule::Schedule;
 pub use self::scheduler::{Class, Scheduler, SchedulerKind};
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};

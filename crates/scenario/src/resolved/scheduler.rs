@@ -1,6 +1,8 @@
 //! Schedulers of classes, resolved.
 
 use sojourn_aqm::qdiscs::classes::{CODE_POINTS, Htb, HtbNode, Prio};
+#[cfg(not(target_arch = "wasm32"))]
+use sojourn_aqm::qdiscs::classes::{Hfsc, HfscNode};
 use sojourn_aqm::{Framing, Limit, QdiscSpec};
 
 /// The scheduler of a link's classes.
@@ -24,6 +26,9 @@ pub enum SchedulerKind {
         /// What they count for a packet.
         framing: Framing,
     },
+    /// By service curves, by class.
+    #[cfg(not(target_arch = "wasm32"))]
+    Hfsc(Vec<HfscNode>),
     /// By strict priority.
     Prio,
 }
@@ -44,6 +49,8 @@ impl Scheduler {
     pub fn word(&self) -> &'static str {
         match self.kind {
             SchedulerKind::Htb { .. } => "htb",
+            #[cfg(not(target_arch = "wasm32"))]
+            SchedulerKind::Hfsc(_) => "hfsc",
             SchedulerKind::Prio => "prio",
         }
     }
@@ -54,6 +61,8 @@ impl Scheduler {
             SchedulerKind::Htb { classes, .. } => {
                 classes.iter().all(|other| other.parent != Some(class))
             }
+            #[cfg(not(target_arch = "wasm32"))]
+            SchedulerKind::Hfsc(classes) => classes.iter().all(|it| it.parent != Some(class)),
             SchedulerKind::Prio => true,
         })
     }
@@ -69,6 +78,14 @@ impl Scheduler {
         let SchedulerKind::Htb { classes, framing } = &self.kind else { return None };
         let class_of = std::array::from_fn(|dscp| self.class_of(dscp));
         Some(Htb { classes: classes.clone(), class_of, framing: *framing })
+    }
+
+    /// The tree that it builds, if it is an HFSC.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn hfsc(&self) -> Option<Hfsc> {
+        let SchedulerKind::Hfsc(classes) = &self.kind else { return None };
+        let class_of = std::array::from_fn(|dscp| self.class_of(dscp));
+        Some(Hfsc { classes: classes.clone(), class_of })
     }
 
     /// The bands, if its classes have strict priority.

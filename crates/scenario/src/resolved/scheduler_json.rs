@@ -22,6 +22,14 @@ pub(super) fn scheduler(link: &Link, scheduler: &Scheduler) -> Value {
             value["quantum"] = json!(units::show_bytes(rates.quantum_bytes));
             value["prio"] = json!(rates.priority);
         }
+        #[cfg(not(target_arch = "wasm32"))]
+        if let SchedulerKind::Hfsc(classes) = &scheduler.kind {
+            let node = &classes[index];
+            value["parent"] = json!(node.parent.map(name));
+            for (key, written) in [("rt", node.rt), ("ls", node.ls), ("ul", node.ul)] {
+                value[key] = json!(written.map(curve));
+            }
+        }
         if leaves.contains(&index) {
             let (spec, limit) = link.queue_of(class);
             value["queue"] = queue(spec);
@@ -40,6 +48,13 @@ pub(super) fn scheduler(link: &Link, scheduler: &Scheduler) -> Value {
         add_packing(&mut value, framing.packing);
     }
     value
+}
+
+/// A service curve, with zero where it has no rate.
+#[cfg(not(target_arch = "wasm32"))]
+fn curve(curve: sojourn_aqm::qdiscs::classes::ServiceCurve) -> Value {
+    let [m1, m2] = [curve.m1, curve.m2].map(units::show_rate_or_outage);
+    json!({ "m1": m1, "d": curve.d.to_string(), "m2": m2 })
 }
 
 /// Adds the keys that change the size of a frame.

@@ -56,6 +56,10 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
         "ecn_bleaching": link.ecn_bleaching,
     });
     add_packing(&mut value, link.packing);
+    if let Some(policer) = &link.policer {
+        let burst = units::show_bytes(policer.burst_bytes);
+        value["policer"] = json!({ "rate": text(policer.rate), "burst": burst });
+    }
     if let Some(scheduler) = &link.scheduler {
         value["scheduler"] = scheduler_json::scheduler(link, scheduler);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sojourn_aqm::{Env, Qdisc, Rate, Rng, registry};
-use sojourn_link::{Impairment, Link, Server};
+use sojourn_link::{Impairment, Link, Policer, Server};
 use sojourn_scenario::resolved::{Capacity, Link as LinkPlan, Radio, Resolved};
 
 use crate::SimError;
@@ -26,7 +26,8 @@ pub(crate) fn link(
     let link = &plan.links[place];
     let queue = discipline(plan, place, link.capacity.initial_rate())?;
     let rng = Rng::stream(plan.seed, "queue", place as u64);
-    let built = Link::new(queue, rng, Server::of_plan(link));
+    let policer = link.policer.as_ref().map(Policer::new);
+    let built = Link::new(queue, rng, Server::of_plan(link)).policed(policer);
     let [service_alarm, timer] = [server_slot, timer_slot].map(|slot| agenda.alarm(slot));
     let alarms = LinkAlarms { service: service_alarm, timer };
     Ok(ScheduledLink::new(built, (link.framing_bytes, link.packing), alarms, service, agenda))

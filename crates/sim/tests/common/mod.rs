@@ -27,6 +27,7 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
         delay: ms(48),
         framing_bytes: 0,
         packing: Packing::NONE,
+        policer: None,
         scheduler: None,
         queue,
         limit: Limit::Bytes(limit_bytes),

@@ -1,4 +1,4 @@
-//! Schedulers of classes: trees of `htb` and bands of `prio`.
+//! Schedulers of classes: trees of `htb` and `hfsc`, and bands of `prio`.
 
 use std::fmt::Write;
 
@@ -15,9 +15,10 @@ const QUEUES: [&str; 5] =
 
 /// The scheduler of a link of this rate, as an inline table.
 pub(super) fn scheduler(bps: u64, choice: &mut Choice) -> String {
-    match choice.chance(0.7) {
-        true => htb(bps, choice),
-        false => prio(choice),
+    match choice.below(10) {
+        0..5 => tree("htb", bps, choice),
+        5..8 => tree("hfsc", bps, choice),
+        _ => prio(choice),
     }
 }
 
@@ -32,7 +33,7 @@ fn prio(choice: &mut Choice) -> String {
     format!("{{ kind = \"prio\", default = \"c{default}\", classes = [{classes}] }}")
 }
 
-fn htb(bps: u64, choice: &mut Choice) -> String {
+fn tree(kind: &str, bps: u64, choice: &mut Choice) -> String {
     let count = 1 + choice.below(6);
     let parents: Vec<Option<usize>> = (0..count)
         .map(|class| (class > 0 && choice.chance(0.7)).then(|| choice.below(class)))
@@ -41,7 +42,8 @@ fn htb(bps: u64, choice: &mut Choice) -> String {
     let mut points = CODE_POINTS.to_vec();
     let mut classes: Vec<String> = Vec::new();
     for (class, parent) in parents.iter().enumerate() {
-        let mut text = format!("{{ name = \"c{class}\"{}", rates(bps, choice));
+        let own = if kind == "htb" { rates(bps, choice) } else { curves(bps, choice) };
+        let mut text = format!("{{ name = \"c{class}\"{own}");
         if let Some(parent) = parent {
             let _ = write!(text, ", parent = \"c{parent}\"");
         }
@@ -53,11 +55,11 @@ fn htb(bps: u64, choice: &mut Choice) -> String {
     if choice.chance(0.3) {
         classes.reverse(); // a parent may stand behind its children
     }
-    let mut keys = vec!["kind = \"htb\"".to_owned()];
-    if choice.chance(0.7) {
+    let mut keys = vec![format!("kind = \"{kind}\"")];
+    if kind == "hfsc" || choice.chance(0.7) {
         keys.push(format!("default = \"c{}\"", leaves[choice.below(leaves.len())]));
     }
-    if choice.chance(0.3) {
+    if kind == "htb" && choice.chance(0.3) {
         keys.push(format!("overhead = \"{}B\"", choice.below(40)));
         keys.extend(packing(choice));
     }
@@ -78,6 +80,27 @@ fn rates(bps: u64, choice: &mut Choice) -> String {
     }
     if choice.chance(0.3) {
         let _ = write!(text, ", prio = {}", choice.below(8));
+    }
+    text
+}
+
+/// The curves of a class: real time, link share or both, and perhaps a limit.
+fn curves(bps: u64, choice: &mut Choice) -> String {
+    let of = choice.below(3);
+    let mut text = String::new();
+    for (key, is_there) in [("rt", of != 0), ("ls", of != 1), ("ul", choice.chance(0.3))] {
+        if !is_there {
+            continue;
+        }
+        let m2 = choice.whole(bps / 20, bps);
+        let first = match choice.chance(0.5) {
+            true => {
+                let m1 = choice.whole(bps / 20, 2 * bps);
+                format!("m1 = \"{m1}bit\", d = \"{}us\", ", choice.whole(1, 50_000))
+            }
+            false => String::new(),
+        };
+        let _ = write!(text, ", {key} = {{ {first}m2 = \"{m2}bit\" }}");
     }
     text
 }

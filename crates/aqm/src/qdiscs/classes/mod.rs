@@ -2,13 +2,15 @@
 //! leaf is next.
 //!
 //! [`Prio`] serves the first leaf that has a packet (Linux `sch_prio.c`). [`Htb`] gives each class
-//! a rate and a ceiling, and lends what a class leaves unused (Linux `sch_htb.c`). The DSCP of a
-//! packet chooses its leaf.
+//! a rate and a ceiling, and lends what a class leaves unused (Linux `sch_htb.c`). [`Hfsc`] gives
+//! each class service curves (Linux `sch_hfsc.c`). The DSCP of a packet chooses its leaf.
 
+mod hfsc;
 mod htb;
 mod leaf;
 mod prio;
 
+pub use hfsc::{Hfsc, HfscNode, ServiceCurve};
 pub use htb::{Htb, HtbNode, MOST_CLASSES, MOST_DEPTH, PRIORITIES};
 pub use prio::Prio;
 

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{CODE_POINTS, Htb, HtbNode, Prio};
+use super::{CODE_POINTS, Hfsc, HfscNode, Htb, HtbNode, Prio, ServiceCurve};
 use crate::framing::{Cells, Framing, Packing};
 use crate::law::{Cause, Stage};
 use crate::packet::{Ecn, Packet};
@@ -79,8 +79,12 @@ fn built(tree: &Htb) -> Box<dyn Qdisc<Classed>> {
 
 /// The rates of classes that always have packets of 1000 bytes, in kbit/s, on a line of 100 Mbit/s.
 fn rates(tree: &Htb, busy: &[u8]) -> Vec<f64> {
-    let (mut qdisc, mut rng, mut sink) = (built(tree), rng(), Dropped::default());
-    let mut sent = vec![0_u64; tree.classes.len()];
+    rates_of(built(tree), busy)
+}
+
+fn rates_of(mut qdisc: Box<dyn Qdisc<Classed>>, busy: &[u8]) -> Vec<f64> {
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    let mut sent = [0_u64; CODE_POINTS];
     for &class in busy.iter().cycle().take(20 * busy.len()) {
         qdisc.enqueue(Time::ZERO, Classed { class, bytes: 1000 }, &mut rng, &mut sink);
     }
@@ -258,4 +262,142 @@ fn timers_of_each_class_are_run() {
     }
     // Half of the packets are too many; a queue without updates would drop at its limit alone.
     assert!(qdisc.backlog().packets < 300, "{}", qdisc.backlog().packets);
+}
+
+/// A class of hfsc with its curves rt, ls and ul: kbit/s, milliseconds, kbit/s; zeros for none.
+fn curves(parent: Option<usize>, [rt, ls, ul]: [(u64, u64, u64); 3]) -> HfscNode {
+    let rate = |kbit: u64| (kbit > 0).then(|| Rate::from_bps(kbit * 1000));
+    let curve = |(m1, d, m2): (u64, u64, u64)| {
+        let d = Span::from_millis(d);
+        (m1 + m2 > 0).then(|| ServiceCurve { m1: rate(m1), d, m2: rate(m2) })
+    };
+    HfscNode { parent, rt: curve(rt), ls: curve(ls), ul: curve(ul) }
+}
+
+fn share(parent: Option<usize>, kbit: u64) -> HfscNode {
+    curves(parent, [(0, 0, 0), (0, 0, kbit), (0, 0, 0)])
+}
+
+fn limited(node: HfscNode, kbit: u64) -> HfscNode {
+    HfscNode { ul: curves(None, [(0, 0, 0), (0, 0, 0), (0, 0, kbit)]).ul, ..node }
+}
+
+fn hfsc(classes: Vec<HfscNode>, aqm: &str) -> Box<dyn Qdisc<Classed>> {
+    let is_leaf = |class: usize| classes.iter().all(|other| other.parent != Some(class));
+    let of = |dscp| (dscp < classes.len() && is_leaf(dscp)).then_some(dscp as u8);
+    let leaves = (0..classes.len()).filter(|&class| is_leaf(class)).count();
+    let class_of = core::array::from_fn(of);
+    Hfsc { classes, class_of }.build(queues(aqm, leaves))
+}
+
+#[track_caller]
+fn assert_shares(classes: Vec<HfscNode>, busy: &[u8], expected: &[f64]) {
+    let measured = rates_of(hfsc(classes, "taildrop"), busy);
+    for (one, expected) in measured.iter().zip(expected) {
+        assert_near(*one, *expected, 0.005 * expected + 2.0);
+    }
+}
+
+/// Linux 6.1 sch_hfsc.c: the fit time of the top class is that of its upper limit.
+#[test]
+fn link_shares_divide_what_the_upper_limit_allows() {
+    let top = limited(share(None, 1), 10_000);
+    let plan = || vec![top, share(Some(0), 2_000), share(Some(0), 6_000)];
+    assert_shares(plan(), &[1, 2], &[2_500.0, 7_500.0]);
+    assert_shares(plan(), &[1], &[10_000.0]);
+    let plan = vec![top, limited(share(Some(0), 5_000), 1_000), share(Some(0), 5_000)];
+    assert_shares(plan, &[1, 2], &[1_000.0, 9_000.0]);
+}
+
+#[test]
+fn without_an_upper_limit_the_line_is_always_busy() {
+    // A line of 100 Mbit/s.
+    assert_shares(vec![share(None, 10), share(None, 30)], &[0, 1], &[25_000.0, 75_000.0]);
+    assert_shares(vec![share(None, 10), share(None, 30)], &[1], &[100_000.0]);
+}
+
+/// Stoica, Zhang and Ng 1997: a real-time curve holds whatever the shares are, and no more.
+#[test]
+fn a_real_time_curve_is_guaranteed_and_gives_nothing_beyond_it() {
+    let top = limited(share(None, 1), 10_000);
+    let real_time = curves(Some(0), [(0, 0, 3_000), (0, 0, 1), (0, 0, 0)]);
+    assert_shares(vec![top, real_time, share(Some(0), 9_999)], &[1, 2], &[3_000.0, 7_000.0]);
+    let alone = curves(Some(0), [(0, 0, 3_000), (0, 0, 0), (0, 0, 0)]);
+    assert_shares(vec![top, alone, share(Some(0), 1)], &[1, 2], &[3_000.0, 7_000.0]);
+}
+
+/// On a line of 8 Mbit/s, a byte takes a microsecond.
+fn delay_of_a_packet(curve: (u64, u64, u64)) -> u64 {
+    let real_time = curves(None, [curve, (0, 0, 800), (0, 0, 0)]);
+    let mut qdisc = hfsc(vec![real_time, share(None, 7_200)], "taildrop");
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    for _ in 0..200 {
+        qdisc.enqueue(Time::ZERO, Classed { class: 1, bytes: 1000 }, &mut rng, &mut sink);
+    }
+    let (mut now, arrival) = (Time::ZERO, ms(50));
+    loop {
+        if now == arrival {
+            qdisc.enqueue(now, Classed { class: 0, bytes: 1000 }, &mut rng, &mut sink);
+        }
+        let left = qdisc.dequeue(now, &mut rng, &mut sink).expect("it is always busy");
+        if left.packet.class == 0 {
+            return now.since(arrival).as_nanos() / 1_000_000;
+        }
+        now += Span::from_micros(1000);
+    }
+}
+
+#[test]
+fn a_concave_curve_lowers_the_delay_without_a_higher_rate() {
+    // 1000 bytes within 2 ms, but 800 kbit/s in the long run. It is eligible at once.
+    assert_eq!(delay_of_a_packet((4_000, 2, 800)), 0);
+}
+
+#[test]
+fn an_empty_tree_holds_nothing_and_a_held_one_says_until_when() {
+    let mut qdisc = hfsc(vec![limited(share(None, 8_000), 8_000)], "taildrop");
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    for _ in 0..3 {
+        qdisc.enqueue(Time::ZERO, Classed { class: 0, bytes: 1000 }, &mut rng, &mut sink);
+    }
+    let (mut now, mut times) = (Time::ZERO, Vec::new());
+    while !qdisc.is_empty() {
+        match qdisc.dequeue(now, &mut rng, &mut sink) {
+            Some(_) => times.push(now.as_nanos() / 1000),
+            None => now = qdisc.held_until().unwrap(),
+        }
+    }
+    assert_eq!(times, [0, 1000, 2000]);
+    assert!(qdisc.dequeue(now, &mut rng, &mut sink).is_none());
+    assert_eq!(qdisc.held_until(), None);
+}
+
+/// Linux 6.1 sch_hfsc.c, hfsc_enqueue.
+#[test]
+fn hfsc_drops_packets_without_a_class() {
+    let mut qdisc = hfsc(vec![share(None, 8_000)], "taildrop");
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    qdisc.enqueue(Time::ZERO, Classed { class: 1, bytes: 1000 }, &mut rng, &mut sink);
+    assert_eq!((sink.0, qdisc.backlog().packets), (1, 0));
+}
+
+/// The next packet is taken from the AQM ahead of time, and still counts.
+#[test]
+fn a_leaf_with_real_time_keeps_all_its_packets() {
+    let plan = vec![curves(None, [(0, 0, 8_000), (0, 0, 8_000), (0, 0, 0)]), share(None, 8_000)];
+    let mut qdisc = hfsc(plan, "codel@linux:target=1ms,interval=5ms");
+    let (mut rng, mut sink, mut left) = (rng(), Dropped::default(), 0);
+    for class in [0, 1].into_iter().cycle().take(400) {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 1500 }, &mut rng, &mut sink);
+    }
+    assert_eq!((qdisc.backlog().packets, qdisc.backlog().bytes), (400, 600_000));
+    let mut now = ms(50);
+    while !qdisc.is_empty() {
+        match qdisc.dequeue(now, &mut rng, &mut sink) {
+            Some(_) => left += 1,
+            None => now = qdisc.held_until().unwrap_or(now),
+        }
+        now += Span::from_micros(500);
+    }
+    assert!(sink.0 > 10 && sink.0 + left == 400, "{} {left}", sink.0);
 }

@@ -66,6 +66,11 @@ impl<P> Default for PacketFifo<P> {
 }
 
 impl<P: Packet> PacketFifo<P> {
+    /// The size of the head.
+    pub(crate) fn first_bytes(&self) -> Option<u32> {
+        self.waiting.front().map(|first| first.packet.bytes())
+    }
+
     /// Takes the head, which has been judged and has `bytes` bytes: it need not be read again.
     #[inline]
     pub(crate) fn pop_judged(&mut self, bytes: u32) -> Option<Departure<P>> {

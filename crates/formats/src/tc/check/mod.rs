@@ -8,6 +8,7 @@ mod trial;
 use super::line::lines;
 use super::shaped::ShapedLine;
 use super::tree::{TcNoteKind, TcSetup};
+use super::values::TcPolicer;
 
 pub use trial::TcTrial;
 
@@ -91,7 +92,7 @@ pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
         shapers::check(line, is_shaped, &mut findings);
         queues::check(line, &mut findings);
     }
-    for (device, line) in &setup.policers {
+    for TcPolicer { device, line, .. } in &setup.policers {
         findings.add(TcFinding {
             code: "policer",
             severity: TcSeverity::Doubtful,

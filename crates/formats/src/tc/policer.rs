@@ -1,0 +1,180 @@
+//! Policers: filters with the action `police`, which drops what exceeds a rate.
+
+use super::filters;
+use super::shaped::USUAL_BPS;
+use super::tree::{TcNoteKind, TcSetup};
+use super::units::{self, show_rate};
+use super::values::TcPolicer;
+use super::words::Token;
+use crate::FormatError;
+
+/// The least `mtu` that lets every frame of an Ethernet conform.
+const FRAME_BYTES: u64 = 1514;
+
+/// Reads a filter with `police`. What a link's policer cannot do is reported.
+pub(super) fn read(
+    device: &str,
+    words: &[Token<'_>],
+    at: usize,
+    setup: &mut TcSetup,
+) -> Result<(), FormatError> {
+    let line = words[at].line;
+    let of_parent = words.windows(2).find(|pair| pair[0].text == "parent").map(|pair| pair[1].text);
+    let is_ingress = words[..at].iter().any(|it| it.text == "ingress")
+        || of_parent.is_some_and(|it| it.starts_with("ffff:") && it != "ffff:fff3");
+    let found = match whole(&words[..at]) {
+        Ok(()) => options(&words[at + 1..])?,
+        Err(what) => Err(format!("it looks at {what}, and a link polices all packets")),
+    };
+    let limit = match found {
+        Ok(limit) => Some(limit),
+        Err(why) => {
+            setup.note(TcNoteKind::Unknown, line, format!("the policer is left out: {why}"));
+            None
+        }
+    };
+    setup.policers.push(TcPolicer { device: device.to_owned(), is_ingress, limit, line });
+    Ok(())
+}
+
+/// Whether a filter takes every packet; names a condition if not.
+fn whole(words: &[Token<'_>]) -> Result<(), String> {
+    let protocol = words.windows(2).find(|pair| pair[0].text == "protocol");
+    if let Some([_, other]) = protocol
+        && !matches!(other.text, "all" | "ip" | "ipv6")
+    {
+        return Err(format!("`protocol {}`", other.text));
+    }
+    let words = match words.last() {
+        Some(last) if last.text == "action" => &words[..words.len() - 1],
+        _ => words,
+    };
+    match filters::conditions(words)? {
+        (u64::MAX, false) => Ok(()),
+        _ => Err("the DSCP or ECN".to_owned()),
+    }
+}
+
+/// Rate in bit/s and burst in bytes (iproute2 6.1 tc/m_police.c, parse_police); or what the model
+/// lacks.
+fn options(words: &[Token<'_>]) -> Result<Result<(u64, u64), String>, FormatError> {
+    let (mut rate, mut burst, mut drops, mut lacks) = (None, None, false, None);
+    let mut rest = words.iter().copied();
+    while let Some(word) = rest.next() {
+        let mut value = || {
+            rest.next().map(|it| it.text).ok_or_else(|| {
+                FormatError::at(word.line, format!("`{}` of police lacks its value", word.text))
+            })
+        };
+        let wrong = |why: String| FormatError::at(word.line, format!("{}: {why}", word.text));
+        match word.text {
+            "rate" => rate = Some(units::rate(value()?).map_err(wrong)?),
+            "burst" | "buffer" | "maxburst" => burst = Some(size(value()?).map_err(wrong)?),
+            "mtu" | "minburst" => {
+                let given = value()?;
+                if size(given).map_err(wrong)? < FRAME_BYTES {
+                    lacks = lacks.or(Some(format!("`mtu {given}` has no counterpart here")));
+                }
+            }
+            "conform-exceed" => drops = is_drop(value()?),
+            "drop" | "shot" => drops = true,
+            "reclassify" | "continue" | "pass" | "ok" | "pipe" => drops = false,
+            "index" | "flowid" | "classid" => _ = value()?,
+            "action" => break,
+            "peakrate" | "avrate" | "pkts_rate" | "pkts_burst" | "overhead" | "mpu"
+            | "linklayer" => {
+                let text = format!("`{} {}` has no counterpart here", word.text, value()?);
+                lacks = lacks.or(Some(text));
+            }
+            other => {
+                let message = format!("police has no option `{other}`; `tc action police help`");
+                return Err(FormatError::at(word.line, message + " lists them"));
+            }
+        }
+    }
+    Ok(match (lacks, rate, burst) {
+        (Some(lacks), ..) => Err(lacks),
+        (None, None, _) => Err("it has no rate".to_owned()),
+        (None, _, None) => Err("tc refuses a rate without burst".to_owned()),
+        (None, ..) if !drops => {
+            Err("it does not drop: `conform-exceed drop` is missing".to_owned())
+        }
+        (None, Some(rate), Some(burst)) => Ok((rate, burst)),
+    })
+}
+
+/// A size, which may have the size of a cell behind it.
+fn size(text: &str) -> Result<u64, String> {
+    units::size(text.split('/').next().unwrap_or(text))
+}
+
+/// Whether what exceeds is dropped and what conforms goes on.
+fn is_drop(text: &str) -> bool {
+    let (exceeds, conforms) = text.split_once('/').unwrap_or((text, "ok"));
+    matches!(exceeds, "drop" | "shot") && matches!(conforms, "ok" | "pass" | "pipe")
+}
+
+/// The policer of a direction of a device, if it has one.
+pub(super) fn of<'s>(setup: &'s TcSetup, device: &str, is_ingress: bool) -> Option<&'s TcPolicer> {
+    let is_of = |it: &&TcPolicer| it.device == device && it.is_ingress == is_ingress;
+    setup.policers.iter().filter(is_of).find(|it| it.limit.is_some())
+}
+
+/// The policer of arrivals, if no ifb takes them, of the scenario's links with their devices.
+pub(super) fn arrivals<'s>(
+    setup: &'s TcSetup,
+    links: &[(&str, &str)],
+    asked: Option<&str>,
+) -> Option<&'s TcPolicer> {
+    match links {
+        [("up", device)] => of(setup, device, true),
+        [] => {
+            let is_meant = |it: &&TcPolicer| asked.is_none_or(|device| device == it.device);
+            let mut all = setup.policers.iter().filter(is_meant);
+            all.find_map(|it| of(setup, &it.device, true))
+        }
+        _ => None,
+    }
+}
+
+/// The key of a link. `framing` are the link's keys: the kernel's policer counts the Ethernet
+/// header of departures alone (Linux 6.1 net/core/dev.c, sch_handle_ingress, qdisc_pkt_len_init).
+pub(super) fn key(policer: &TcPolicer, framing: &str, unknown: &mut Vec<String>) -> String {
+    let Some((bps, burst)) = policer.limit else { return String::new() };
+    let counted = if policer.is_ingress { "\"0B\"" } else { "\"14B\"" };
+    if !framing.contains(counted) {
+        unknown.push(format!(
+            "line {}: the policer counts other bytes per packet than the queue; here it counts the \
+             same",
+            policer.line
+        ));
+    }
+    format!("policer = {{ rate = \"{}\", burst = \"{burst}B\" }}\n", show_rate(bps))
+}
+
+/// A link of which the text has nothing but the policer of its arrivals.
+pub(super) fn link(
+    name: &str,
+    policer: &TcPolicer,
+    given: Option<&str>,
+    unknown: &mut Vec<String>,
+) -> Result<String, FormatError> {
+    let device = &policer.device;
+    let given = given.map(units::rate).transpose().map_err(FormatError::whole)?;
+    let bps = given.unwrap_or_else(|| {
+        let assumed = show_rate(USUAL_BPS);
+        unknown.push(format!(
+            "the rate of the line to {device}: {assumed} is assumed; --rate sets it"
+        ));
+        USUAL_BPS
+    });
+    unknown.push(format!(
+        "the queue at the far end of the line to {device}: the policer comes first here"
+    ));
+    let framing = "framing = \"0B\"\n";
+    let key = key(policer, framing, unknown);
+    Ok(format!(
+        "[links.{name}]\nrate = \"{}\"\n{framing}queue = \"taildrop:limit=1000p\"\n{key}\n",
+        show_rate(bps)
+    ))
+}
