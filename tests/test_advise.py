@@ -9,6 +9,7 @@ import pytest
 from sojourn import _core
 from sojourn.advising import line as advising
 from sojourn.advising.line import Line, advise, grade, of_scenario
+from sojourn.advising.media import MEDIA
 from sojourn.cli.advise import _described
 from sojourn.errors import InputError
 
@@ -53,7 +54,7 @@ def test_what_no_shaper_can_follow_is_refused_or_doubted():
         advise(Line(2_000_000, 1_000_000, medium="wifi"))
     with pytest.raises(InputError, match="--up: from 100kbit"):
         advise(Line(2_000_000, 10))
-    assert "the least rates" in advising.MEDIA["lte"].doubt
+    assert "the least rates" in MEDIA["lte"].doubt
 
 
 def test_a_file_gives_rates_and_round_trip_and_an_option_what_it_lacks(command):

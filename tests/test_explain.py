@@ -103,6 +103,12 @@ def test_the_kernels_that_a_dialect_may_name_are_listed():
     assert explain("codel@linux-6.1.target") == explain("codel@linux.target")
 
 
+def test_an_aqm_with_settings_is_explained_as_a_whole():
+    for text in ("codel@linux-6.1:target=5ms", "codel@linux:target=2.5ms"):
+        assert explain(text) == explain(text.split(":")[0])
+        assert explain(f"{text}.target") == explain("codel@linux.target")
+
+
 def test_flow_queues_over_any_law_are_explained():
     text = explain("fq(pie)")
     assert "max_burst" in text and "drop_batch" in text and "active_queues" in text

@@ -99,6 +99,26 @@ def test_a_wrong_set_up_is_measured_with_its_remedy(call, paste):
     assert delay["test"]["difference"]["mean"] < -500
 
 
+def test_an_adsl_line_has_a_queue_of_its_own_until_the_shaper_counts_its_cells(call, paste):
+    """At 90 % of the line: 1514 B of a frame are 1749 B in cells (ITU-T I.363.5)."""
+    shaper = (
+        "tc qdisc add dev eth0 root handle 1: {}htb default 10\n"
+        "tc class add dev eth0 parent 1: classid 1:10 htb rate 3600kbit\n"
+        "tc qdisc add dev eth0 parent 1:10 codel\n"
+    )
+    line = ("--line", "4mbit", "--medium", "adsl", "--seeds", "2", "--json")
+    counted, bare = (shaper.format(it) for it in ("stab linklayer adsl overhead 26 ", ""))
+    delays = {}
+    for text in (bare, counted):
+        found = json.loads(call("tc", "check", paste(text), *line)[1])["findings"]
+        delays[text] = {it["code"]: it["measured"][0] for it in found}
+    without = delays[bare]["no-overhead"]
+    assert without["before"] > 5 * without["after"] and without["after"] < 60
+    assert list(delays[counted]) == ["ecn-off"]
+    # The line behind the shaper is not among the links of that trial.
+    assert delays[counted]["ecn-off"]["before"] < 60
+
+
 def test_the_exit_code_says_whether_something_is_wrong(call, paste):
     assert call("tc", "check", paste(RIGHT))[0] == 0
     doubtful = RIGHT.replace(" overhead 18", "")

@@ -618,13 +618,14 @@ def tc_looks_like(text: str) -> bool:
     """Whether a text is in tc's syntax rather than the text form of an AQM."""
 
 def tc_check(
-    text: str, line_bps: int | None, rtt_ns: int, load: int
+    text: str, line_bps: int | None, framing: tuple[int, int, str] | None, rtt_ns: int, load: int
 ) -> tuple[list[tuple[str, str, int, str, str, str, str, tuple[str, str, str] | None]], list[str]]:
     """What is wrong or doubtful in a set-up, and the parts that were not understood.
 
     Args:
         text: as for `tc_import`.
         line_bps: rate of the line behind the shaper in bit/s, if known.
+        framing: what that line adds to a packet, if known: bytes added, least size, cells.
         rtt_ns: base round-trip time in nanoseconds.
         load: concurrent bulk transfers.
 

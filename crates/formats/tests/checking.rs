@@ -1,8 +1,10 @@
 //! Wrong set-ups as people post them, with their findings.
 
+use sojourn_aqm::{Cells, Framing, Packing};
 use sojourn_formats::tc::{TcCircumstances, TcFinding, check, read};
 
-const GIVEN: TcCircumstances = TcCircumstances { line_bps: None, rtt_ns: 40_000_000, load: 4 };
+const GIVEN: TcCircumstances =
+    TcCircumstances { line_bps: None, framing: None, rtt_ns: 40_000_000, load: 4 };
 
 fn findings(text: &str, line_bps: Option<u64>) -> Vec<TcFinding> {
     let setup = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -171,6 +173,67 @@ fn the_time_of_a_packet_counts_what_stab_adds() {
     let bare = text.replace(adsl, "");
     let bare = findings(&bare, None).into_iter().find(|it| it.code == "target-below-packet");
     assert!(bare.unwrap().reason.contains("1514 B takes 12.1 ms"));
+}
+
+/// The keys of every link of a trial.
+fn keys(text: &str, given: TcCircumstances, code: &str) -> [Vec<String>; 2] {
+    let setup = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let all = check(&setup, given);
+    let finding =
+        all.iter().find(|it| it.code == code).unwrap_or_else(|| panic!("{code}: {all:?}"));
+    let trial = finding.trial.clone().expect("it can be simulated");
+    [trial.before, trial.after].map(|toml| {
+        let links = toml.split("[links.").skip(1);
+        let keys =
+            links.map(|it| it[it.find("framing").unwrap()..it.find("queue").unwrap()].into());
+        keys.map(|it: String| it.replace('\n', " ").replace('"', "")).collect()
+    })
+}
+
+#[test]
+fn the_shaper_of_a_trial_counts_packets_as_that_of_the_set_up_does() {
+    let atm = "framing = 40B mpu = 64B cells = atm ";
+    for (text, expected) in [
+        (HTB.to_owned(), "framing = 44B "),
+        (HTB.replace("stab overhead 30", ""), "framing = 14B "),
+        (HTB.replace("overhead 30", "linklayer atm overhead 26 mpu 64"), atm),
+        (
+            HTB.replace("overhead 30", "linklayer atm overhead 40 mpu 64").replace("eth0", "ppp0"),
+            atm,
+        ),
+        (
+            HTB.replace("stab overhead 30", "")
+                .replace("ceil 10mbit", "ceil 10mbit overhead 26 mpu 64 linklayer atm"),
+            atm,
+        ),
+    ] {
+        let leaf = if text.contains("ppp0") { "ppp0" } else { "eth0" };
+        let text = format!("{text}tc qdisc add dev {leaf} parent 1:10 fq_codel noecn\n");
+        assert_eq!(keys(&text, GIVEN, "ecn-off"), [[expected], [expected]], "{text}");
+    }
+    let cake = "tc qdisc add dev eth0 root cake bandwidth 9mbit rtt 1ms pppoe-ptm";
+    let itself = ["framing = 0B ".to_owned()];
+    assert_eq!(keys(cake, GIVEN, "cake-rtt"), [itself.clone(), itself]);
+    let given = TcCircumstances { line_bps: Some(8_000_000), ..GIVEN };
+    let both = ["framing = 30B cells = ptm ".to_owned(), "framing = 30B cells = ptm ".to_owned()];
+    assert_eq!(keys(cake, given, "not-the-bottleneck"), [both.clone(), both]);
+}
+
+#[test]
+fn the_line_that_the_user_names_decides_whether_the_shaper_counts_enough() {
+    let adsl = Framing { overhead: 40, packing: Packing { mpu: 0, cells: Cells::Atm } };
+    let given = TcCircumstances { framing: Some(adsl), line_bps: Some(12_000_000), ..GIVEN };
+    let codes = |stab: &str| {
+        let text = under_htb("fq_codel").replace("stab overhead 30", stab);
+        check(&read(&text).unwrap(), given).iter().map(|it| it.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("stab linklayer atm overhead 26"), Vec::<&str>::new());
+    for less in ["", "stab overhead 26", "stab linklayer atm overhead -4"] {
+        assert_eq!(codes(less), ["no-overhead"], "{less}");
+    }
+    let found = keys(&under_htb("fq_codel"), given, "no-overhead");
+    let line = "framing = 40B cells = atm ".to_owned();
+    assert_eq!(found, [["framing = 44B ".to_owned(), line.clone()], [line.clone(), line]]);
 }
 
 /// cake and sfb always mark, and dualpi2 does by default.

@@ -89,6 +89,19 @@ fn the_device_is_that_of_the_command_before_the_output() {
 }
 
 #[test]
+fn each_command_of_a_post_names_the_device_of_its_output() {
+    for prompt in ["# ", "$ ", "router# ", "[root@gw ~]# ", "gw$ sudo ", ""] {
+        let text = format!(
+            "{prompt}tc -s qdisc show dev eth1\nqdisc pie 8002: root refcnt 2 limit 1000p\n\
+             {prompt}tc -s -d qdisc show dev eth2\nqdisc codel 8003: root refcnt 2 limit 7p\n"
+        );
+        assert_eq!(setup(&text).devices(), ["eth1", "eth2"], "{prompt}");
+    }
+    let comment = "# tc qdisc add dev eth1 root pie\ntc qdisc add dev eth0 root codel\n";
+    assert_eq!(setup(comment).devices(), ["eth0"]);
+}
+
+#[test]
 fn a_rounded_time_is_noted_as_rounded() {
     let setup = setup("qdisc codel 1: dev eth0 root limit 1000p target 4.99ms interval 100ms");
     let note = &setup.notes[0];

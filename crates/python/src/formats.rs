@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use sojourn_aqm::params::Quantity as _;
-use sojourn_aqm::{Cells, Packing};
+use sojourn_aqm::{Cells, Framing, Packing};
 use sojourn_formats::capture::{self, Lines, ReplayedPackets};
 use sojourn_formats::{FormatError, tc};
 
@@ -57,15 +57,24 @@ type Row = (
 );
 
 /// What is wrong or doubtful in a set-up, and the parts that were not understood.
+///
+/// `framing` is what the line adds to a packet: bytes added, least size, cells.
 #[pyfunction]
+#[pyo3(signature = (text, line_bps, framing, rtt_ns, load))]
 pub fn tc_check(
     text: &str,
     line_bps: Option<u64>,
+    framing: Option<(i64, u64, String)>,
     rtt_ns: u64,
     load: u64,
 ) -> Result<(Vec<Row>, Vec<String>), Refusal> {
     let setup = tc::read(text)?;
-    let findings = tc::check(&setup, tc::TcCircumstances { line_bps, rtt_ns, load });
+    let framing = framing.map(|(overhead, mpu, cells)| {
+        let cells = Cells::parse(&cells).map_err(FormatError::whole)?;
+        Ok::<_, FormatError>(Framing { overhead, packing: Packing { mpu, cells } })
+    });
+    let framing = framing.transpose()?;
+    let findings = tc::check(&setup, tc::TcCircumstances { line_bps, framing, rtt_ns, load });
     let rows = findings.into_iter().map(|it| {
         let trial = it.trial.map(|trial| (trial.before, trial.after, trial.model));
         let severity = it.severity.name();

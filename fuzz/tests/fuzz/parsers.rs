@@ -223,7 +223,8 @@ target! {
             Ok(setup) => setup,
         };
         for line_bps in [None, Some(1), Some(50_000_000), Some(u64::MAX / 8 * 8)] {
-            let given = tc::TcCircumstances { line_bps, rtt_ns: 40_000_000, load: 2 };
+            let given =
+                tc::TcCircumstances { line_bps, framing: None, rtt_ns: 40_000_000, load: 2 };
             for finding in tc::check(&setup, given) {
                 assert!(!finding.title.is_empty() && !finding.remedy.is_empty());
             }

@@ -9,41 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _core
+from sojourn.advising.media import MEDIA, Framing
 from sojourn.advising.trials import check_rtt, run_each, value
 from sojourn.comparing.statistics import PairedTest, paired
 from sojourn.errors import InputError
 from sojourn.running.replicas import Progress
 from sojourn.running.store import DEFAULT_STORE, Store
-
-
-@dataclass(frozen=True)
-class Medium:
-    """A kind of line (tc-cake(8): the keywords of overhead).
-
-    Attributes:
-        overhead: bytes per IP packet.
-        mpu: the least size of a packet in bytes; 0 where the medium has none.
-        cells: ``none`` or ``ptm``.
-        doubt: what the description leaves open.
-    """
-
-    overhead: int
-    mpu: int
-    cells: str
-    doubt: str
-
-
-MEDIA = {
-    "docsis": Medium(18, 64, "none", ""),
-    "dsl": Medium(34, 0, "ptm", "VDSL2 with PPPoE and a VLAN is assumed; ADSL has ATM cells"),
-    "ftth": Medium(42, 84, "none", "Ethernet with a VLAN is assumed"),
-    "lte": Medium(
-        0, 0, "none",
-        "the rate of a cellular line changes: a fixed shaper works only below the least of it, so "
-        "give the least rates that you measure",
-    ),
-}  # fmt: skip
-"""Media that a shaper can stand for. Wi-Fi is not among them: its queue is in the driver."""
 
 LOADS = {"household": (4, 2), "gaming": (4, 2), "server": (1, 8)}
 """Bulk transfers down and up, by purpose."""
@@ -236,27 +207,30 @@ def _aqms(line: Line, name: str) -> tuple[str, str]:
 
 
 def _links(line: Line, name: str, device: str) -> list[Any]:
-    framing = 0 if name == "cake" else MEDIA[line.medium].overhead
+    framing = _counted(line, name)
     (down, up), (down_aqm, up_aqm) = _shaped(line), _aqms(line, name)
     return [
-        (device, False, up, None, (framing, 0, "none"), up_aqm, None, None),
-        (device, True, down, None, (framing, 0, "none"), down_aqm, None, None),
+        (device, False, up, None, framing, up_aqm, None, None),
+        (device, True, down, None, framing, down_aqm, None, None),
     ]
+
+
+def _counted(line: Line, name: str) -> Framing:
+    """What the shaper's link counts for a packet; cake counts it itself."""
+    return (0, 0, "none") if name == "cake" else MEDIA[line.medium].size_table
 
 
 def _toml(line: Line, name: str) -> str:
     """A scenario of the line: the modem's queues, and the shapers unless the set-up is ``now``."""
-    overhead = MEDIA[line.medium].overhead
-    framing = 0 if name == "cake" else overhead
     text = [f'name = "advise-{name}"\nduration = "40s"\nwarmup = "10s"\n']
     paths = {}
     for way, line_bps, bps, aqm in zip(
         ("down", "up"), (line.down_bps, line.up_bps), _shaped(line), _aqms(line, name), strict=True
     ):
         modem, shaper = f"{way}-modem", f"{way}-shaper"
-        text.append(_link(modem, line_bps, overhead, _MODEM))
+        text.append(_link(modem, line_bps, MEDIA[line.medium].framing, _MODEM))
         if name != "now":
-            text.append(_link(shaper, bps, framing, aqm))
+            text.append(_link(shaper, bps, _counted(line, name), aqm))
         order = [modem, shaper] if way == "down" else [shaper, modem]
         paths[way] = [it for it in order if name != "now" or it == modem]
     downloads, uploads = LOADS[line.purpose]
@@ -274,8 +248,12 @@ def _toml(line: Line, name: str) -> str:
     return "\n".join(text)
 
 
-def _link(name: str, bps: int, framing: int, queue: str) -> str:
-    return f'[links.{name}]\nrate = "{bps}bit"\nframing = "{framing}B"\nqueue = "{queue}"\n'
+def _link(name: str, bps: int, framing: Framing, queue: str) -> str:
+    overhead, mpu, cells = framing
+    return (
+        f'[links.{name}]\nrate = "{bps}bit"\nframing = "{overhead}B"\nmpu = "{mpu}B"\n'
+        f'cells = "{cells}"\nqueue = "{queue}"\n'
+    )
 
 
 def _measured(run: Any, line: Line) -> Mapping[str, float]:

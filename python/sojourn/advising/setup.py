@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sojourn import _core
+from sojourn.advising.media import MEDIA
 from sojourn.advising.trials import check_rtt, run_each, value
 from sojourn.comparing.statistics import PairedTest, paired
 from sojourn.running.replicas import Progress
@@ -72,12 +73,15 @@ class Circumstances:
 
     Attributes:
         line_bps: rate of the line behind the shaper, bit/s; None if it is not known.
+        medium: one of `sojourn.advising.media.MEDIA`, for what that line adds to a packet; None if
+            it is not known.
         rtt_s: base round-trip time, seconds.
         load: concurrent bulk transfers.
         seeds: number of seeds; 0 simulates nothing.
     """
 
     line_bps: int | None = None
+    medium: str | None = None
     rtt_s: float = 0.04
     load: int = 4
     seeds: int = 5
@@ -106,7 +110,9 @@ def check(
         ScenarioError: the text is not a set-up of tc.
     """
     check_rtt(given.rtt_s)
-    rows, unknown = _core.tc_check(text, given.line_bps, round(given.rtt_s * 1e9), given.load)
+    framing = MEDIA[given.medium].framing if given.medium else None
+    rtt_ns = round(given.rtt_s * 1e9)
+    rows, unknown = _core.tc_check(text, given.line_bps, framing, rtt_ns, given.load)
     trials = [row[7] if given.seeds else None for row in rows]
     setups = [
         (f"{row[0]} {phase}", toml)

@@ -27,8 +27,8 @@ Examples:
 @click.option("--up", metavar="RATE", help="Rate of the line from you: 10mbit.")
 @click.option("--rtt", metavar="TIME", help="Base round-trip time.  [default: 40ms]")
 @click.option(
-    "--medium", type=click.Choice(["docsis", "dsl", "ftth", "lte", "wifi"]), default="docsis",
-    show_default=True, help="The line, which decides the overhead of packets.",
+    "--medium", type=click.Choice(["docsis", "dsl", "adsl", "ftth", "lte", "wifi"]),
+    default="docsis", show_default=True, help="The line, which decides the overhead of packets.",
 )  # fmt: skip
 @click.option(
     "--for", "purpose", type=click.Choice(["household", "gaming", "server"]), default="household",

@@ -83,7 +83,7 @@ def import_setup(
     epilog="""\b
 Examples:
   sojourn tc check paste.txt
-  sojourn tc check /etc/config/sqm --line 20mbit --rtt 30ms
+  sojourn tc check /etc/config/sqm --line 20mbit --medium adsl --rtt 30ms
   sojourn tc check - --seeds 0 --json < setup.sh
 \b
 Exit codes:
@@ -95,6 +95,10 @@ Exit codes:
 @click.argument("file", type=options.NAME, required=False)
 @_device_option
 @click.option("--line", metavar="RATE", help="Rate of the line behind the shaper, such as 20mbit.")
+@click.option(
+    "--medium", type=click.Choice(["docsis", "dsl", "adsl", "ftth", "lte"]),
+    help="That line, which decides the overhead of packets.",
+)  # fmt: skip
 @click.option(
     "--rtt", metavar="TIME", default="40ms", show_default=True, help="Base round-trip time."
 )
@@ -113,6 +117,7 @@ def check(
     file: str | None,
     device: str | None,
     line: str | None,
+    medium: str | None,
     rtt: str,
     load: int,
     seeds: int,
@@ -133,9 +138,8 @@ def check(
     from sojourn.importing.tc import text_of
     from sojourn.importing.units import rate_bps, seconds
 
-    given = Circumstances(
-        line_bps=round(rate_bps(line)) if line else None, rtt_s=seconds(rtt), load=load, seeds=seeds
-    )
+    line_bps = round(rate_bps(line)) if line else None
+    given = Circumstances(line_bps, medium, rtt_s=seconds(rtt), load=load, seeds=seeds)
     text = text_of(file, device)
     found: list[SetupFinding]
     found, unknown = find(text, given, progress=console.meter(), store=options.store(fresh))

@@ -23,6 +23,7 @@ def show(findings: list[SetupFinding], unknown: list[str], given: Circumstances)
             print(line)
     if any(it.measured for it in findings):
         line = f"{given.line_bps / 1e6:g} Mbit/s" if given.line_bps else "not given (--line)"
+        line += f" of {given.medium} (--medium)" if given.medium else ""
         print(
             f"\nAssumed: round trip {given.rtt_s * 1e3:g} ms (--rtt), "
             f"{counted(given.load, 'bulk transfer')} and a voice call (--load), line {line}; means "

@@ -90,14 +90,10 @@ def brief(entry: Entry) -> str:
 
 
 def _name_and_param(topic: str) -> tuple[str, str]:
-    """``pie.target`` in two; the dot of a file's ending or a kernel's name does not count."""
-    if names_code(topic):
-        found = re.fullmatch(r"(.*\.(?:py|so|dylib)(?::\w+)?\)?)(?:\.(\w+))?", topic)
-        return (found[1], found[2] or "") if found else (topic, "")
-    if found := re.fullmatch(r"(.*@linux-\d+\.\d+\)?)(?:\.(\w+))?", topic):
-        return found[1], found[2] or ""
-    name, _, param = topic.partition(".")
-    return name, param
+    """``pie.target`` in two; the dot of a number, a file's ending or a kernel's name is neither."""
+    code = r"(.*\.(?:py|so|dylib)(?::\w+)?\)?)" if names_code(topic) else r"(.*?)"
+    found = re.fullmatch(code + r"(?:\.([A-Za-z_]\w*))?", topic)
+    return (found[1], found[2] or "") if found else (topic, "")
 
 
 def _described(name: str) -> list[Entry]:

@@ -281,10 +281,9 @@ fn rate(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) 
         return format!("\"{}\"", show_rate(bps));
     }
     let behind = behind(line, bps, given, import);
-    let overhead = line
-        .shaper_overhead
-        .iter()
-        .flat_map(|it| [format!("overhead = \"{}B\"", it.bytes)].into_iter().chain(packing(it)));
+    let overhead = line.shaper_overhead.iter().flat_map(|it| {
+        [format!("overhead = \"{}B\"", it.bytes)].into_iter().chain(packing(it.packing()))
+    });
     let overhead: String = overhead.map(|it| format!(", {it}")).collect();
     // A class of htb sends while it is not in debt, tbf once it has enough tokens.
     format!(
@@ -349,7 +348,7 @@ fn framing(
             overhead.bytes, line.device
         ))
     })?;
-    let keys = [format!("framing = \"{bytes}B\"")].into_iter().chain(packing(overhead));
+    let keys = [format!("framing = \"{bytes}B\"")].into_iter().chain(packing(overhead.packing()));
     Ok((keys.map(|it| it + "\n").collect(), None))
 }
 

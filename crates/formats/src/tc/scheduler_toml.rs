@@ -1,5 +1,8 @@
 //! A scheduler of the scenario, and its form in TOML.
 
+use sojourn_aqm::params::Quantity;
+use sojourn_aqm::{Cells, Packing};
+
 use super::tree::TcOverhead;
 
 /// A scheduler with its classes.
@@ -39,7 +42,7 @@ impl TcScheduler {
         }
         if let Some(overhead) = &self.overhead {
             text.push_str(&format!("overhead = \"{}B\"\n", overhead.bytes));
-            packing(overhead).for_each(|it| text.push_str(&format!("{it}\n")));
+            packing(overhead.packing()).for_each(|it| text.push_str(&format!("{it}\n")));
         }
         for class in &self.classes {
             text.push_str(&format!("\n[[links.{link}.scheduler.classes]]\n"));
@@ -59,8 +62,9 @@ impl TcScheduler {
 }
 
 /// The keys of least size and cells.
-pub(super) fn packing(overhead: &TcOverhead) -> impl Iterator<Item = String> {
-    let mpu = (overhead.mpu > 0).then(|| format!("mpu = \"{}B\"", overhead.mpu));
-    let has_cells = matches!(overhead.cells.as_str(), "atm" | "ptm");
-    mpu.into_iter().chain(has_cells.then(|| format!("cells = \"{}\"", overhead.cells)))
+pub(super) fn packing(packing: Packing) -> impl Iterator<Item = String> {
+    let Packing { mpu, cells } = packing;
+    let mpu = (mpu > 0).then(|| format!("mpu = \"{mpu}B\""));
+    let has_cells = cells != Cells::None;
+    mpu.into_iter().chain(has_cells.then(|| format!("cells = \"{}\"", cells.show())))
 }

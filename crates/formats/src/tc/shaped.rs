@@ -1,5 +1,7 @@
 //! The shaper and the queue that a device's disciplines amount to.
 
+use sojourn_aqm::{Framing, Packing};
+
 use super::aqm::AqmOfTc;
 use super::scheduler_toml::TcScheduler;
 use super::tree::{TcOption, TcOverhead, TcQdisc, TcValue};
@@ -57,6 +59,18 @@ impl ShapedLine {
     pub fn bps(&self) -> Option<u64> {
         let netem = self.netem.as_ref().and_then(|it| it.rate("rate"));
         self.shapers.iter().map(|it| it.bps).chain(netem).min()
+    }
+
+    /// The size that the shaper counts for an IP packet.
+    pub(super) fn counted(&self) -> Framing {
+        let header = self.header_bytes();
+        match self.overhead.as_ref().or(self.shaper_overhead.as_ref()) {
+            Some(given) => {
+                let overhead = given.bytes.saturating_add(if given.from_ip { 0 } else { header });
+                Framing { overhead, packing: given.packing() }
+            }
+            None => Framing { overhead: header, packing: Packing::NONE },
+        }
     }
 
     /// Bytes that the kernel counts in addition to the IP packet.

@@ -24,9 +24,9 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
             .split_whitespace()
             .map(|text| Token { text, line: index + 1 })
             .collect();
-        if is_show_command(&line_words) {
+        if let Some(command) = show_command(&line_words) {
             records.extend((!words.is_empty()).then(|| (device.clone(), words.split_off(0))));
-            device = device_of(&line_words);
+            device = device_of(command);
             continue;
         }
         for (at, word) in line_words.iter().copied().enumerate() {
@@ -76,10 +76,13 @@ fn place_classes(setup: &mut TcSetup) {
     }
 }
 
-/// Whether a line is a show command, `tc -s qdisc show dev eth0`.
-fn is_show_command(words: &[Token<'_>]) -> bool {
-    words.first().is_some_and(|it| it.text != "qdisc" && it.text != "class")
-        && of_tc(words).is_some()
+/// The words of a show command such as `tc -s qdisc show dev eth0`, without a prompt. In output,
+/// unlike in a script, `#` is one.
+fn show_command<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
+    let prompt = words.iter().position(|it| it.text.ends_with(['#', '$', '%']));
+    let command = &words[prompt.map_or(0, |at| at + 1)..];
+    let is_output = command.first().is_none_or(|it| matches!(it.text, "qdisc" | "class"));
+    (!is_output && of_tc(command).is_some()).then_some(command)
 }
 
 fn device_of(words: &[Token<'_>]) -> String {

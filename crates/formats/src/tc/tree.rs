@@ -1,5 +1,7 @@
 //! The content of a text: the disciplines and classes of each device, and the unknown parts.
 
+use sojourn_aqm::{Cells, Packing};
+
 use super::values::{TcCurve, TcPolicer};
 
 /// The source of a text, which decides how strictly it is read.
@@ -80,6 +82,18 @@ pub struct TcOverhead {
     /// Whether `bytes` is relative to the IP packet, as in cake, or to the frame, which has 14 B
     /// more.
     pub from_ip: bool,
+}
+
+impl TcOverhead {
+    /// Least size and cells.
+    pub(super) fn packing(&self) -> Packing {
+        let cells = match self.cells.as_str() {
+            "atm" => Cells::Atm,
+            "ptm" => Cells::Ptm,
+            _ => Cells::None,
+        };
+        Packing { mpu: self.mpu, cells }
+    }
 }
 
 /// Counters of `tc -s`, as far as the check reads them.

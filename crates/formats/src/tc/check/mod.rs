@@ -1,9 +1,12 @@
 //! What is wrong or doubtful in a set-up: each finding with its reason, evidence, remedy, and the
 //! scenarios before and after if they can be simulated.
 
+mod framing;
 mod queues;
 mod shapers;
 mod trial;
+
+use sojourn_aqm::Framing;
 
 use super::line::lines;
 use super::shaped::ShapedLine;
@@ -57,6 +60,8 @@ pub struct TcFinding {
 pub struct TcCircumstances {
     /// Rate of the line behind the shaper, bit/s, if known.
     pub line_bps: Option<u64>,
+    /// What that line adds to an IP packet, if known.
+    pub framing: Option<Framing>,
     /// Base round-trip time, ns.
     pub rtt_ns: u64,
     /// Concurrent bulk transfers.
@@ -79,6 +84,12 @@ impl Findings<'_> {
     fn bps(&self, line: &ShapedLine) -> Option<u64> {
         line.bps().or(self.given.line_bps)
     }
+
+    /// What the line behind the shaper adds to a packet: what the user gave, else what the shaper
+    /// counts.
+    fn framing(&self, line: &ShapedLine) -> Framing {
+        self.given.framing.unwrap_or_else(|| line.counted())
+    }
 }
 
 /// Finds what is wrong or doubtful, the wrong first.
@@ -90,6 +101,7 @@ pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
     let is_shaped = all.iter().any(|it| it.bps().is_some());
     for line in all.iter().filter(|it| it.device != "lo") {
         shapers::check(line, is_shaped, &mut findings);
+        framing::check(line, &mut findings);
         queues::check(line, &mut findings);
     }
     for TcPolicer { device, line, .. } in &setup.policers {

@@ -1,15 +1,13 @@
 //! Findings about the discipline that holds the queue.
 
-use sojourn_aqm::{Cells, Framing, Packing};
-
-use super::super::shaped::{ETHERNET_BYTES, ShapedLine};
+use super::super::shaped::ShapedLine;
 use super::super::tree::TcQdisc;
 use super::super::units::{rate_in_words, time_in_words};
 use super::trial::{Hop, trial, with_ecn};
 use super::{Findings, TcFinding, TcSeverity};
 
 const NANOS_PER_S: u64 = 1_000_000_000;
-const FRAME_BYTES: u32 = 1514;
+const PACKET_BYTES: u32 = 1500;
 
 pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     below_cake(line, findings);
@@ -60,8 +58,8 @@ fn changed(
     model: &str,
 ) -> Option<super::TcTrial> {
     let (bps, before) = (findings.bps(line)?, &line.aqm.as_ref()?.text);
-    let hops = |queue: &str| [Hop::new(bps, queue)];
-    Some(trial(&hops(before), &hops(after), findings.given, model))
+    let hops = |queue: &str| [Hop::shaper(line, bps, queue)];
+    trial(&hops(before), &hops(after), findings.given, model)
 }
 
 /// A discipline below cake, which has no classes for it.
@@ -104,20 +102,6 @@ fn no_aqm(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// Bytes of a full frame as the shaper counts them.
-fn line_bytes(line: &ShapedLine) -> u64 {
-    let Some(given) = line.overhead.as_ref().or(line.shaper_overhead.as_ref()) else {
-        return u64::from(FRAME_BYTES);
-    };
-    let cells = match given.cells.as_str() {
-        "atm" => Cells::Atm,
-        "ptm" => Cells::Ptm,
-        _ => Cells::None,
-    };
-    let overhead = given.bytes - if given.from_ip { ETHERNET_BYTES } else { 0 };
-    Framing { overhead, packing: Packing { mpu: given.mpu, cells } }.bytes(FRAME_BYTES)
-}
-
 /// A target below the transmission time of one packet.
 fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     // Linux 6.1 sch_codel.c and sch_pie.c: 5 ms and 15 ms.
@@ -139,18 +123,19 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
         });
     }
     let Some(bps) = findings.bps(line) else { return };
-    let bytes = line_bytes(line);
-    let packet = bytes * 8 * NANOS_PER_S / bps;
+    let frame = u64::from(PACKET_BYTES) + line.header_bytes().unsigned_abs();
+    let bytes = line.counted().bytes(PACKET_BYTES);
+    let packet = bytes.saturating_mul(8 * NANOS_PER_S) / bps;
     if target >= packet {
         return;
     }
     // A packet and a half, as in cake (Linux 6.1 sch_cake.c, cake_set_rate).
-    let micros = (packet * 3 / 2).div_ceil(1000);
+    let micros = (packet.saturating_mul(3) / 2).div_ceil(1000);
     let right = format!("{micros}us");
     let mut settings = vec![("target", right.clone())];
     let mut remedy = format!("write `target {right}`");
     if usual == 5_000_000 {
-        let longer = (interval + micros * 1000 - target) / 1000;
+        let longer = (interval.saturating_add(micros.saturating_mul(1000)) - target) / 1000;
         settings.push(("interval", format!("{longer}us")));
         remedy = format!("{remedy} and `interval {longer}us`");
     }
@@ -159,13 +144,12 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     findings.add(TcFinding {
         title: format!("the target of {} is below the time of one packet", queue.kind),
         reason: format!(
-            "at {} a frame of {FRAME_BYTES} B{} takes {}, so every packet that waits behind \
+            "at {} a frame of {frame} B{} takes {}, so every packet that waits behind \
              another is above the target",
             rate_in_words(bps),
-            if bytes == u64::from(FRAME_BYTES) {
-                String::new()
-            } else {
-                format!(", {bytes} B on the line,")
+            match bytes == frame {
+                true => String::new(),
+                false => format!(", {bytes} B on the line,"),
             },
             time_in_words(packet)
         ),
@@ -189,9 +173,9 @@ fn ecn(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
         return;
     }
     let model = "flows that negotiate ECN; after: the AQM marks them";
-    let trial = findings.bps(line).zip(line.aqm.as_ref()).map(|(bps, aqm)| {
+    let trial = findings.bps(line).zip(line.aqm.as_ref()).and_then(|(bps, aqm)| {
         let after = with(&aqm.text, &[("ecn", "true".to_owned())]);
-        let hops = |queue: &str| [Hop::new(bps, queue)];
+        let hops = |queue: &str| [Hop::shaper(line, bps, queue)];
         with_ecn(&hops(&aqm.text), &hops(&after), findings.given, model, true)
     });
     findings.add(TcFinding {

@@ -4,7 +4,7 @@ use super::super::classes::default_class;
 use super::super::shaped::{ETHERNET_BYTES, ShapedLine, TcShaper};
 use super::super::tree::{TcOption, TcQdisc, TcSource};
 use super::super::units::{rate_in_words, show_rate, time_in_words};
-use super::trial::{DUMB, Hop, trial};
+use super::trial::{Hop, trial};
 use super::{Findings, TcFinding, TcSeverity};
 
 const BITS: u64 = 8;
@@ -21,31 +21,6 @@ pub(super) fn check(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<
     nothing_shapes(line, is_shaped, findings);
     bursts(line, findings);
     htb(line, findings);
-    overhead(line, findings);
-    below_the_packet(line, findings);
-}
-
-/// An overhead of cake that was probably meant to count from the frame, as in stab.
-fn below_the_packet(line: &ShapedLine, findings: &mut Findings<'_>) {
-    let cake = line.queue.as_ref().filter(|it| it.kind == "cake" && it.count("raw") != Some(1));
-    let Some((cake, bytes)) = cake.and_then(|it| Some((it.clone(), it.bytes("overhead")?))) else {
-        return;
-    };
-    if bytes >= 0 {
-        return;
-    }
-    findings.add(TcFinding {
-        code: "overhead-below-packet",
-        severity: TcSeverity::Wrong,
-        line: cake.line,
-        title: "cake counts packets as smaller than they are".to_owned(),
-        reason: "its overhead counts from the IP packet, that of stab from the frame, which has \
-                 14 B more"
-            .to_owned(),
-        evidence: described(&cake),
-        remedy: format!("write `overhead {}`", bytes + ETHERNET_BYTES),
-        trial: None,
-    });
 }
 
 fn share_of(bps: u64) -> u64 {
@@ -53,7 +28,7 @@ fn share_of(bps: u64) -> u64 {
 }
 
 /// The AQM of a line, or a suitable one.
-fn aqm_of(line: &ShapedLine) -> String {
+pub(super) fn aqm_of(line: &ShapedLine) -> String {
     let aqm = line.aqm.as_ref().map(|it| it.text.clone());
     aqm.filter(|it| !it.starts_with("cake") && !it.starts_with("taildrop"))
         .unwrap_or_else(|| GOOD.to_owned())
@@ -116,9 +91,9 @@ fn netem_with_queue(line: &ShapedLine, netem: &TcQdisc, limit: u64, findings: &m
         let bps = findings.bps(line);
         let dumb = format!("taildrop:limit={limit}p");
         let model = "the queue that netem keeps as a tail drop of its limit; after: the AQM there";
-        let trial = bps.map(|bps| {
-            let after = [Hop::new(bps, &aqm_of(line))];
-            trial(&[Hop::new(bps, &dumb)], &after, findings.given, model)
+        let trial = bps.and_then(|bps| {
+            let hops = |queue: &str| [Hop::shaper(line, bps, queue)];
+            trial(&hops(&dumb), &hops(&aqm_of(line)), findings.given, model)
         });
         findings.add(TcFinding {
             code: "netem-same-device",
@@ -139,7 +114,7 @@ fn place(line: &ShapedLine) -> &str {
     if line.device.is_empty() { "the device" } else { &line.device }
 }
 
-fn described(qdisc: &TcQdisc) -> String {
+pub(super) fn described(qdisc: &TcQdisc) -> String {
     let options = qdisc.words();
     let options = if options.is_empty() { "without options" } else { &options };
     format!("{} {options}", qdisc.kind)
@@ -166,8 +141,10 @@ fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
          of it",
         rate_in_words(meant)
     );
-    let before = [Hop::new(bps, &aqm), Hop::new(meant, DUMB)];
-    let after = [Hop::new(share_of(meant), &aqm), Hop::new(meant, DUMB)];
+    let modem = || Hop::modem(meant, findings.framing(line));
+    let before = [Hop::shaper(line, bps, &aqm), modem()];
+    let after = [Hop::shaper(line, share_of(meant), &aqm), modem()];
+    let trial = trial(&before, &after, findings.given, &model);
     findings.add(TcFinding {
         code: "bytes-per-second",
         severity: TcSeverity::Wrong,
@@ -176,7 +153,7 @@ fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
         reason: "in tc `bps` counts bytes per second, `bit` bits".to_owned(),
         evidence: option.text.clone(),
         remedy: format!("write {}", option.text.to_ascii_lowercase().replace("bps", "bit")),
-        trial: Some(trial(&before, &after, findings.given, &model)),
+        trial,
     });
 }
 
@@ -186,14 +163,14 @@ fn in_a_row(line: &ShapedLine, findings: &mut Findings<'_>) {
     let shown = |it: &TcShaper| format!("{} at {}", it.kind, rate_in_words(it.bps));
     let queue = line.aqm.as_ref().map_or(GOOD.to_owned(), |it| it.text.clone());
     let model = "the outer shaper as a link with a queue of 1000 packets behind the inner one";
-    let trial = (outer.bps <= inner.bps).then(|| {
-        let before = [Hop::new(inner.bps, &queue), Hop::new(outer.bps, DUMB)];
-        let after = [Hop::new(outer.bps, GOOD)];
-        trial(&before, &after, findings.given, model)
-    });
+    let is_idle = outer.bps <= inner.bps;
+    let before =
+        [Hop::shaper(line, inner.bps, &queue), Hop::modem(outer.bps, findings.framing(line))];
+    let after = [Hop::shaper(line, outer.bps, GOOD)];
+    let trial = trial(&before, &after, findings.given, model).filter(|_| is_idle);
     findings.add(TcFinding {
         code: "two-shapers",
-        severity: if trial.is_some() { TcSeverity::Wrong } else { TcSeverity::Doubtful },
+        severity: if is_idle { TcSeverity::Wrong } else { TcSeverity::Doubtful },
         line: inner.line,
         title: format!("two shapers in a row on {}", place(line)),
         reason: "only the slower one builds a queue; where that is the outer one, the AQM inside \
@@ -217,8 +194,10 @@ fn above_the_line(line: &ShapedLine, findings: &mut Findings<'_>) {
     }
     let aqm = aqm_of(line);
     let model = "the line behind the shaper with a queue of 1000 packets; after: 95 % of it";
-    let before = [Hop::new(bps, &aqm), Hop::new(line_bps, DUMB)];
-    let after = [Hop::new(share_of(line_bps), &aqm), Hop::new(line_bps, DUMB)];
+    let modem = || Hop::modem(line_bps, findings.framing(line));
+    let before = [Hop::shaper(line, bps, &aqm), modem()];
+    let after = [Hop::shaper(line, share_of(line_bps), &aqm), modem()];
+    let trial = trial(&before, &after, findings.given, model);
     findings.add(TcFinding {
         code: "not-the-bottleneck",
         severity: TcSeverity::Wrong,
@@ -228,7 +207,7 @@ fn above_the_line(line: &ShapedLine, findings: &mut Findings<'_>) {
             .to_owned(),
         evidence: format!("{} on a line of {}", rate_in_words(bps), rate_in_words(line_bps)),
         remedy: format!("shape to {}, 95 % of the line", show_rate(share_of(line_bps))),
-        trial: Some(trial(&before, &after, findings.given, model)),
+        trial,
     });
 }
 
@@ -244,9 +223,11 @@ fn nothing_shapes(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_
         && counters.backlog_packets.unwrap_or(0) <= 1;
     let aqm = aqm_of(line);
     let model = "the line with a queue of 1000 packets; after: a shaper at 95 % of it";
-    let trial = findings.given.line_bps.map(|bps| {
-        let after = [Hop::new(share_of(bps), &aqm), Hop::new(bps, DUMB)];
-        trial(&[Hop::new(bps, DUMB)], &after, findings.given, model)
+    let trial = findings.given.line_bps.and_then(|bps| {
+        let framing = findings.framing(line);
+        let modem = || Hop::modem(bps, framing);
+        let after = [Hop::new(share_of(bps), framing, &aqm), modem()];
+        trial(&[modem()], &after, findings.given, model)
     });
     let share =
         findings.given.line_bps.map_or("95 % of the line".into(), |bps| show_rate(share_of(bps)));
@@ -349,37 +330,5 @@ fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
             None => "write `default` with the number of the class for the rest, such as 10".into(),
         },
         trial: None,
-    });
-}
-
-/// A shaper that does not count the line's overhead.
-fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
-    let Some(shaper) = line.shapers.first() else { return };
-    let is_hidden = findings.setup.source.is_state() && shaper.kind != "cake";
-    if line.overhead.is_some() || line.shaper_overhead.is_some() || is_hidden {
-        return;
-    }
-    let bps = shaper.bps;
-    let aqm = aqm_of(line);
-    // Overhead of an Ethernet frame in bytes; 18 without preamble and gap.
-    const LINE: u64 = 44;
-    let hop = |queue: &str, framing| Hop { bps, framing, queue: queue.to_owned() };
-    let before = [hop(&aqm, ETHERNET_BYTES as u64), hop(DUMB, LINE)];
-    let after = [hop(&aqm, LINE), hop(DUMB, LINE)];
-    let model =
-        "a line of the shaper's rate that adds 44 B to a packet; after: the shaper counts them";
-    findings.add(TcFinding {
-        code: "no-overhead",
-        severity: TcSeverity::Doubtful,
-        line: shaper.line,
-        title: "the shaper does not count what the line adds to packets".to_owned(),
-        reason: "with small packets the line is full before the shaper is, and the queue moves \
-                 there"
-            .to_owned(),
-        evidence: format!("{} at {} without overhead", shaper.kind, rate_in_words(bps)),
-        remedy: "add the overhead of the line: cake `overhead 44` (or a keyword such as docsis), \
-                 else `stab overhead 30 linklayer ethernet`"
-            .to_owned(),
-        trial: Some(trial(&before, &after, findings.given, model)),
     });
 }

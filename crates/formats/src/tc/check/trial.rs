@@ -1,5 +1,9 @@
 //! Two small scenarios: a line with its present set-up, and with the remedy.
 
+use sojourn_aqm::Framing;
+
+use super::super::scheduler_toml::packing;
+use super::super::shaped::ShapedLine;
 use super::super::units::{show_rate, show_time};
 use super::TcCircumstances;
 
@@ -17,37 +21,55 @@ pub struct TcTrial {
 /// A queue on the path.
 #[derive(Clone, Debug)]
 pub(super) struct Hop {
-    pub(super) bps: u64,
-    pub(super) framing: u64,
-    pub(super) queue: String,
+    bps: u64,
+    framing: Framing,
+    queue: String,
 }
 
 impl Hop {
-    pub(super) fn new(bps: u64, queue: &str) -> Hop {
-        Hop { bps, framing: 14, queue: queue.to_owned() }
+    pub(super) fn new(bps: u64, framing: Framing, queue: &str) -> Hop {
+        Hop { bps, framing, queue: queue.to_owned() }
+    }
+
+    /// A shaper that counts packets as that of the line does. Cake adds its overhead itself.
+    pub(super) fn shaper(line: &ShapedLine, bps: u64, queue: &str) -> Hop {
+        let is_of_cake = line.overhead.as_ref().is_some_and(|it| it.from_ip);
+        let is_added = is_of_cake && queue.starts_with("cake");
+        Hop::new(bps, if is_added { Framing::NONE } else { line.counted() }, queue)
+    }
+
+    /// A modem, or a device without an AQM: a queue of 1000 packets.
+    pub(super) fn modem(bps: u64, framing: Framing) -> Hop {
+        Hop::new(bps, framing, "taildrop:limit=1000p")
     }
 }
 
-/// Queues of a modem or of a device without an AQM: 1000 packets.
-pub(super) const DUMB: &str = "taildrop:limit=1000p";
-
 /// Two scenarios of the same traffic.
-pub(super) fn trial(before: &[Hop], after: &[Hop], given: TcCircumstances, model: &str) -> TcTrial {
+pub(super) fn trial(
+    before: &[Hop],
+    after: &[Hop],
+    given: TcCircumstances,
+    model: &str,
+) -> Option<TcTrial> {
     with_ecn(before, after, given, model, false)
 }
 
+/// Two scenarios; none if a shaper counts packets as smaller than they are, which no link does.
 pub(super) fn with_ecn(
     before: &[Hop],
     after: &[Hop],
     given: TcCircumstances,
     model: &str,
     ecn: bool,
-) -> TcTrial {
-    TcTrial {
+) -> Option<TcTrial> {
+    if before.iter().chain(after).any(|it| it.framing.overhead < 0) {
+        return None;
+    }
+    Some(TcTrial {
         before: toml(before, given, ecn),
         after: toml(after, given, ecn),
         model: model.to_owned(),
-    }
+    })
 }
 
 fn toml(hops: &[Hop], given: TcCircumstances, ecn: bool) -> String {
@@ -57,11 +79,12 @@ fn toml(hops: &[Hop], given: TcCircumstances, ecn: bool) -> String {
     let used = &names[names.len() - hops.len().min(names.len())..];
     for (name, hop) in used.iter().zip(hops) {
         text.push_str(&format!(
-            "[links.{name}]\nrate = \"{}\"\nframing = \"{}B\"\nqueue = \"{}\"\n\n",
+            "[links.{name}]\nrate = \"{}\"\nframing = \"{}B\"\n",
             show_rate(hop.bps),
-            hop.framing,
-            hop.queue
+            hop.framing.overhead
         ));
+        packing(hop.framing.packing).for_each(|it| text.push_str(&format!("{it}\n")));
+        text.push_str(&format!("queue = \"{}\"\n\n", hop.queue));
     }
     let path = used.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     let rtt = show_time(given.rtt_ns);
