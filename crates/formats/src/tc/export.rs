@@ -111,7 +111,10 @@ fn of_spec(
         }));
     }
     let words = match table.kind {
-        "cake" => export_cake::words(&settings, link.framing_bytes)?,
+        "cake" => {
+            unlike_kernel(&base, &settings)?;
+            export_cake::words(&settings, link.framing_bytes)?
+        }
         _ => {
             let mut words = by_table(table, spec, &base, &settings, is_complete)?;
             if spec.kind() == "sfq_red" && !words.iter().any(|it| it == "redflowlimit") {
@@ -125,6 +128,16 @@ fn of_spec(
         }
     };
     Ok(TcWords { words, warnings })
+}
+
+/// Refuses code of another kernel, which tc cannot choose.
+fn unlike_kernel(base: &Settings, settings: &Settings) -> Result<(), String> {
+    let other = settings.iter().find(|it| it.0 == "inverse_roots" && !base.contains(it));
+    other.map_or(Ok(()), |(name, value)| Err(not_in_tc(name, value)))
+}
+
+fn not_in_tc(name: &str, value: &str) -> String {
+    format!("tc cannot set `{name}` to {value}; leave it out")
 }
 
 /// The queue size from which the thresholds of sfq_red follow by default; tc requires it.
@@ -198,6 +211,9 @@ const ALWAYS: [(&str, &[&str]); 7] = [
     ("fq_codel", &[]),
 ];
 
+/// A word that tc prints but does not read (iproute2 6.1 tc/q_choke.c).
+const ONLY_SHOWN: (&str, &str) = ("choke", "harddrop");
+
 fn by_table(
     table: &KindTable,
     spec: &QdiscSpec,
@@ -210,14 +226,15 @@ fn by_table(
     for (name, value) in settings {
         let default = base.iter().find(|it| it.0 == *name).map(|it| it.1.as_str());
         let is_default = default == Some(value.as_str());
-        let mut known = table.words.iter().filter(|it| stands_for(it, name));
+        let is_read = |it: &&OptionWord| (table.kind, it.word) != ONLY_SHOWN;
+        let mut known = table.words.iter().filter(is_read).filter(|it| stands_for(it, name));
         let Some(word) = known.clone().find(|it| is_value(it, value)) else {
             let needs_none = is_default
                 || known.next().is_some_and(|it| is_off(it, value) && !always.contains(&it.word));
             if needs_none || is_by_kind(table.kind, name) {
                 continue;
             }
-            return Err(format!("tc cannot set `{name}` to {value}; leave it out"));
+            return Err(not_in_tc(name, value));
         };
         if is_default && !is_complete && !always.contains(&word.word) {
             continue;
@@ -280,6 +297,10 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
                     "whole sixteenths"
                 }));
             }
+            // iproute2 6.1 tc/q_pie.c and q_fq_pie.c: 0 is not sent.
+            if is_whole && scaled == 0.0 && scale != 1.0 {
+                return Err(refuse("at least a sixteenth"));
+            }
             scaled.to_string()
         }
         (Form::Packets | Form::SizedPackets, _) if name == "limit" => match units::limit(value)? {
@@ -310,7 +331,15 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
             if word.form == Form::WholePercent && percent >= PERCENT {
                 return Err(refuse("a share below 1"));
             }
+            // iproute2 6.1 tc/q_fq_pie.c: 0 is not sent.
+            if word.form == Form::WholePercent && percent < 1.0 {
+                return Err(refuse("at least a percent"));
+            }
             percent.round().to_string()
+        }
+        // iproute2 6.1 tc/q_red.c: 1 becomes 2^32, which is 0 in 32 bits.
+        _ if word.word == "probability" && units::number(value)? >= 1.0 => {
+            return Err(refuse("a probability below 1, such as 0.9999999999"));
         }
         _ => units::number(value)?.to_string(),
     };
