@@ -20,6 +20,9 @@ _skipped = pytest.mark.skipif(
     KERNEL is None and not os.environ.get("CI"), reason=f"{NO_KERNEL}: sojourn kernel build"
 )
 
+# The marks of a test in a guest, for parameters.
+IN_GUEST = (pytest.mark.long, _skipped)
+
 
 def needs_kernel(test: _T) -> _T:
     """Mark a test in a guest, which takes seconds of CPU time."""

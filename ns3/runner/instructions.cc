@@ -117,6 +117,11 @@ const std::map<std::string, std::function<void(Instructions&, Words&)>> INSTRUCT
          LinkWanted& link = LinkOf(run, words);
          link.attributes.push_back(NamedValue(words));
      }},
+    {"capture",
+     [](Instructions& run, Words& words) {
+         LinkWanted& link = LinkOf(run, words);
+         link.capture = Next<uint16_t>(words);
+     }},
     {"group",
      [](Instructions& run, Words& words) {
          GroupWanted& group = At(run.groups, Next<std::size_t>(words));

@@ -52,6 +52,7 @@ struct LinkWanted
     Attributes attributes;                            //!< of the queue disc
     std::optional<LossWanted> loss;                   //!< behind it
     RadioWanted radio;                                //!< in a cell
+    std::optional<uint16_t> capture; //!< its index in the scenario, if packets are captured
 };
 
 /// What the flows of a group share.

@@ -10,6 +10,7 @@
 
 #include "cell.h"
 #include "clock.h"
+#include "header_capture.h"
 #include "instructions.h"
 #include "network.h"
 #include "recorder.h"
@@ -21,6 +22,7 @@
 
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 using namespace ns3;
 using namespace sojourn;
@@ -55,8 +57,18 @@ main(int argc, char* argv[])
     RngSeedManager::SetRun(run.seed);
 
     g_origin = run.wlan ? Seconds(Cell::JOINING_S) : Time(0);
+    const bool captures = run.links.at(0).capture.has_value();
+    if (captures)
+    {
+        HeaderCapture::EnableChecksums();
+    }
     Network network(run);
-    Recorder recorder(run, network);
+    std::optional<HeaderCapture> capture;
+    if (captures)
+    {
+        capture.emplace(run, network);
+    }
+    Recorder recorder(run, network, capture ? &*capture : nullptr);
     Traffic traffic(run, network);
     recorder.SampleFrom(traffic);
     const Time end = NanoSeconds(run.durationNs);
@@ -66,6 +78,10 @@ main(int argc, char* argv[])
 
     recorder.SampleAtEnd();
     recorder.WritePackets(folder + "/packets.bin");
+    if (capture)
+    {
+        capture->Write(folder + "/links.headers");
+    }
     network.WriteFrames(folder + "/frames.bin");
     recorder.WriteResult(folder + "/result.json", traffic, network);
     std::ofstream(folder + "/status.json") << R"({"ok":true,"failure":""})" << "\n";

@@ -142,6 +142,12 @@ Network::Discs() const
     return m_discs;
 }
 
+const std::vector<Ptr<NetDevice>>&
+Network::Devices() const
+{
+    return m_devices;
+}
+
 void
 Network::JoinRouters()
 {

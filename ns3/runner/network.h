@@ -45,6 +45,8 @@ class Network
     ns3::Ipv4Address ReceiverAddress(uint32_t group) const;
     /// @return the discs of the links
     const std::vector<ns3::Ptr<ns3::QueueDisc>>& Discs() const;
+    /// @return the devices of the routers, those of the links first
+    const std::vector<ns3::Ptr<ns3::NetDevice>>& Devices() const;
 
     /// @return JSON of what is configured, as ns-3 reads it back
     std::string Describe() const;

@@ -7,6 +7,8 @@
 #include "recorder.h"
 
 #include "clock.h"
+#include "header_capture.h"
+#include "ports.h"
 #include "sojourn_aqm.h"
 
 #include "ns3/ipv4-queue-disc-item.h"
@@ -33,10 +35,6 @@ constexpr uint64_t NEVER = UINT64_MAX;
 constexpr uint8_t NONE = 0xff;
 constexpr uint8_t CE = 3;
 constexpr uint8_t ECT0 = 2;
-/// Port of the first flow.
-constexpr uint16_t FIRST_PORT = 10000;
-/// The first port of senders (`ns3::Ipv4EndPointDemux`).
-constexpr uint16_t FIRST_EPHEMERAL_PORT = 49152;
 /// Kinds of packets in records.
 enum Kind : uint8_t
 {
@@ -106,13 +104,6 @@ Append(std::string& out, T value)
     }
 }
 
-/// Whether a packet to this port goes to a receiver: all others are higher.
-bool
-IsToReceiver(uint16_t port)
-{
-    return port >= FIRST_PORT && port < FIRST_EPHEMERAL_PORT;
-}
-
 /// Whether it is a packet of a flow, not an ARP request.
 bool
 IsPacket(Ptr<const QueueDiscItem> item)
@@ -145,8 +136,9 @@ AsItIs(const std::string& text)
 
 } // namespace
 
-Recorder::Recorder(const Instructions& run, const Network& network)
+Recorder::Recorder(const Instructions& run, const Network& network, HeaderCapture* capture)
     : m_run(run),
+      m_capture(capture),
       m_discs(network.Discs().size()),
       m_atWarmup(run.flows.size())
 {
@@ -214,6 +206,12 @@ Recorder::Arrive(Disc& disc, Ptr<const QueueDiscItem> item)
         record.ecn = record.ecn == CE ? ECT0 : record.ecn; // ns-3's senders use ECT(0)
     }
     disc.arriving = nullptr;
+    if (m_capture)
+    {
+        Ipv4Header arrived = header;
+        arrived.SetEcn(static_cast<Ipv4Header::EcnType>(record.ecn));
+        m_capture->Arrived(&disc - m_discs.data(), arrived, item->GetPacket());
+    }
     m_records.push_back(record);
     return m_records.size() - 1;
 }

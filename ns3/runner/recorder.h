@@ -13,12 +13,15 @@
 namespace sojourn
 {
 
+class HeaderCapture;
+
 /// Records the fate of each packet at the queue discs, and samples.
 class Recorder
 {
   public:
-    /// @param run the run @param network its discs are recorded
-    Recorder(const Instructions& run, const Network& network);
+    /// @param run the run @param network its discs are recorded @param capture receives the packets
+    /// that arrive at them; may be null
+    Recorder(const Instructions& run, const Network& network, HeaderCapture* capture);
 
     /// Begins to sample. @param traffic the flows
     void SampleFrom(const Traffic& traffic);
@@ -78,6 +81,7 @@ class Recorder
     void EndBin();
 
     const Instructions& m_run;                       //!< what is wanted
+    HeaderCapture* m_capture;                        //!< of packets, or null
     const Traffic* m_traffic{nullptr};               //!< the flows
     std::vector<Disc> m_discs;                       //!< by link
     std::vector<Record> m_records;                   //!< by arrival

@@ -441,6 +441,14 @@ def run(
 def linux_wish(scenario: Scenario) -> tuple[str, str, int]:
     """Where the kernel is to run, whether the bottleneck is ours, and the kernel's HZ."""
 
+def linux_plan_capturing(scenario: Scenario, plan: str) -> str:
+    """A plan of the engine ``linux`` with captures of both ends of the flows and of both sides of
+    each queue.
+
+    Raises:
+        ScenarioError: the programs cannot replace their group.
+    """
+
 def linux_tcp(version: str) -> str:
     """The TCP profile of a kernel of `version`; ``linux`` if that is not a number."""
 
@@ -481,8 +489,10 @@ def linux_collect(
         ValueError: a file is missing or incomplete.
     """
 
-def ns3_plan(scenario: Scenario) -> tuple[str, str]:
+def ns3_plan(scenario: Scenario, captures: bool = False) -> tuple[str, str]:
     """The plan by which results of the engine ``ns3`` are counted, as JSON, and the runner's text.
+
+    With `captures`, the runner captures packets with their headers.
 
     Raises:
         ScenarioError: ns-3, or this engine, cannot do what the scenario asks for.
@@ -548,6 +558,22 @@ def capture(
     Raises:
         ScenarioError: an AQM cannot be built.
         Cancelled: `cancel` was used.
+        OSError: a file cannot be written.
+    """
+
+def write_captures(
+    scenario: Scenario, plan: str, results: str, folder: str, file_format: str, about: str
+) -> list[str]:
+    """Write captures of a run of the engines ``linux`` and ``ns3`` that was planned with captures.
+
+    `results` is the folder of its results. `about`, where the packets come from, is the comment of
+    each file's section.
+
+    Returns:
+        The files.
+
+    Raises:
+        ValueError: a file of the results is missing or incomplete.
         OSError: a file cannot be written.
     """
 

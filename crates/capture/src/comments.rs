@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Cause, Span, Stage, Time, Var};
 use sojourn_record::Run;
 use sojourn_record::rows::SignalRow;
 use sojourn_scenario::Resolved;
@@ -43,20 +43,47 @@ impl<'a> Comments<'a> {
         dropped.or_else(|| self.marks.get(&key)).map(|&place| self.text(&self.run.signals[place]))
     }
 
-    /// `dropped by codel of link cell at dequeue, deterministic, after 12.100 ms; count 4, ...`.
     fn text(&self, signal: &SignalRow) -> String {
         let queue = usize::from(signal.queue);
-        let verb = if signal.is_mark { "marked" } else { "dropped" };
-        let mut text = format!(
-            "{verb} by {} of link {} at {}, {}, after {:.3} ms",
-            self.aqms[queue],
-            self.run.queues[queue],
-            signal.stage.word(),
-            signal.cause.class().word(),
-            signal.sojourn.as_nanos() as f64 / 1e6,
-        );
-        let values = self.run.evidence[signal.evidence..].iter();
-        for (number, (var, value)) in self.run.evidence_vars[queue].iter().zip(values).enumerate() {
+        let vars = self.run.evidence_vars[queue].iter();
+        let of_packet = Signal {
+            is_mark: signal.is_mark,
+            rule: Some((signal.stage, signal.cause)),
+            sojourn: Some(signal.sojourn),
+            state: vars.zip(self.run.evidence[signal.evidence..].iter().copied()).collect(),
+        };
+        of_packet.text(&self.aqms[queue], &self.run.queues[queue])
+    }
+}
+
+/// The drop or mark of a packet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Signal {
+    /// Whether it was marked; otherwise it was dropped.
+    pub is_mark: bool,
+    /// The stage and the cause; `None` if the kernel decided, which does not tell them.
+    pub rule: Option<(Stage, Cause)>,
+    /// Its time in the queue until then, if known.
+    pub sojourn: Option<Span>,
+    /// The state of the law just before, if known.
+    pub state: Vec<(&'static Var, f64)>,
+}
+
+impl Signal {
+    /// `dropped by codel of link cell at dequeue, deterministic, after 12.100 ms; count 4, ...`.
+    pub(crate) fn text(&self, aqm: &str, link: &str) -> String {
+        let verb = if self.is_mark { "marked" } else { "dropped" };
+        let mut text = format!("{verb} by {aqm} of link {link}");
+        match self.rule {
+            Some((stage, cause)) => {
+                let _ = write!(text, " at {}, {}", stage.word(), cause.class().word());
+            }
+            None => text.push_str(", whose kernel does not tell why"),
+        }
+        if let Some(sojourn) = self.sojourn {
+            let _ = write!(text, ", after {:.3} ms", sojourn.as_nanos() as f64 / 1e6);
+        }
+        for (number, (var, value)) in self.state.iter().enumerate() {
             let joint = if number == 0 { ";" } else { "," };
             let _ = write!(text, "{joint} {} {}{}", var.name, rounded(*value), unit(var.unit));
         }

@@ -1,6 +1,7 @@
-//! Captures of a simulated run, as tcpdump would have made them: one file for each end of the
-//! flows and for each side of every queue.
+//! Captures of a run, as tcpdump would have made them: one file for each end of the flows and for
+//! each side of every queue.
 //!
+//! Other engines than the simulator have real packets, which [`write_packets`] writes as they are.
 //! A packet of the simulator is a segment number and a few fields; here it gets the headers that a
 //! stack would have written: [`conversations`] gives connections their addresses, ports and bytes,
 //! [`headers`] builds IP, TCP and UDP with correct checksums, and [`comments`] states by which rule
@@ -11,6 +12,7 @@
 mod comments;
 mod conversations;
 mod headers;
+mod places;
 mod qlog;
 
 use std::borrow::Cow;
@@ -24,14 +26,18 @@ use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPa
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, PcapError, TsResolution};
+use sojourn_aqm::Time;
 use sojourn_record::Run;
 use sojourn_scenario::Resolved;
-use sojourn_sim::capture::{Point, Sighting};
+use sojourn_sim::capture::Sighting;
 
 use self::comments::Comments;
+pub use self::comments::Signal;
 use self::conversations::Conversations;
+pub use self::places::CapturePlace;
 
 /// The form of the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,13 +49,6 @@ pub enum FileFormat {
     /// Logs of TCP's senders, a file for each flow. Their windows and round trips are those of
     /// `record.flows`.
     Qlog,
-}
-
-/// A capture point, with the name of its file.
-struct Place {
-    name: String,
-    description: String,
-    sees: Box<dyn Fn(&Sighting) -> bool>,
 }
 
 /// Writes the captures or logs of a run into a folder and returns their files. Files of an earlier
@@ -69,21 +68,85 @@ pub fn write(
     }
     let conversations = Conversations::of(plan, sightings);
     let comments = Comments::of(plan, run);
-    let mut files = Vec::new();
-    for place in places(plan) {
-        let extension = if format == FileFormat::PcapNg { "pcapng" } else { "pcap" };
-        let path = folder.join(format!("{}.{extension}", place.name));
-        let file = BufWriter::with_capacity(1 << 16, File::create(&path)?);
-        let seen = sightings.iter().filter(|sighting| (place.sees)(sighting));
-        let packets = seen.map(|sighting| Captured {
+    write_places(plan, SIMULATED, folder, format, |place| {
+        let seen = sightings.iter().filter(move |sighting| place.sees(sighting));
+        seen.map(|sighting| Captured {
             t: Duration::from_nanos(sighting.t.as_nanos()),
             bytes: sighting.packet.ip_bytes,
-            headers: headers::of(sighting, &conversations),
+            headers: Cow::Owned(headers::of(sighting, &conversations)),
             comment: comments.on(sighting),
-        });
+        })
+    })
+}
+
+/// The comment of the section in captures of the simulator.
+const SIMULATED: &str = "Sojourn, engine sim: headers written for simulated packets, whose \
+                         payload is zeros and not captured";
+
+/// A real packet at a place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RealPacket {
+    /// When it was there.
+    pub t: Time,
+    /// The place.
+    pub place: CapturePlace,
+    /// Bytes from the IP header on.
+    pub bytes: u32,
+    /// The first of them.
+    pub headers: Vec<u8>,
+    /// Its drop or mark, where it arrives at a queue.
+    pub signal: Option<Signal>,
+}
+
+/// Writes captures of real packets, which are in order of time, into a folder, with a comment about
+/// where they come from, and returns their files.
+///
+/// # Errors
+/// A file cannot be written, or the format is qlog.
+pub fn write_packets(
+    plan: &Resolved,
+    about: &str,
+    packets: &[RealPacket],
+    folder: &Path,
+    format: FileFormat,
+) -> io::Result<Vec<PathBuf>> {
+    if format == FileFormat::Qlog {
+        return Err(io::Error::other("only the simulator logs its senders"));
+    }
+    let comment = |packet: &RealPacket| {
+        let CapturePlace::In(link) = packet.place else { return None };
+        let link = &plan.links[link];
+        packet.signal.as_ref().map(|signal| signal.text(&link.queue.to_string(), &link.name))
+    };
+    write_places(plan, about, folder, format, |place| {
+        let there = packets.iter().filter(move |packet| packet.place == place);
+        there.map(|packet| Captured {
+            t: Duration::from_nanos(packet.t.as_nanos()),
+            bytes: packet.bytes,
+            headers: Cow::Borrowed(&packet.headers),
+            comment: comment(packet),
+        })
+    })
+}
+
+/// Writes a file for each place.
+fn write_places<'a, Packets: Iterator<Item = Captured<'a>>>(
+    plan: &Resolved,
+    about: &str,
+    folder: &Path,
+    format: FileFormat,
+    packets: impl Fn(CapturePlace) -> Packets,
+) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for place in CapturePlace::all(plan) {
+        let extension = if format == FileFormat::PcapNg { "pcapng" } else { "pcap" };
+        let path = folder.join(format!("{}.{extension}", place.name(plan)));
+        let file = BufWriter::with_capacity(1 << 16, File::create(&path)?);
         let done = match format == FileFormat::PcapNg {
-            true => write_pcapng(file, &place, packets),
-            false => write_pcap(file, packets),
+            true => {
+                write_pcapng(file, (&place.name(plan), &place.about(plan)), about, packets(place))
+            }
+            false => write_pcap(file, packets(place)),
         };
         done.map_err(io_error)?;
         files.push(path);
@@ -91,49 +154,12 @@ pub fn write(
     Ok(files)
 }
 
-/// Both ends of the flows, and both sides of each queue.
-fn places(plan: &Resolved) -> Vec<Place> {
-    let mut places = vec![
-        Place {
-            name: "sender".to_owned(),
-            description: "what the senders of all flows send and receive".to_owned(),
-            sees: Box::new(|seen| match seen.point {
-                Point::Sent => !seen.packet.is_reverse(),
-                Point::Received => seen.packet.is_reverse(),
-                Point::Arrived(_) | Point::Left(_) => false,
-            }),
-        },
-        Place {
-            name: "receiver".to_owned(),
-            description: "what the receivers of all flows send and receive".to_owned(),
-            sees: Box::new(|seen| match seen.point {
-                Point::Sent => seen.packet.is_reverse(),
-                Point::Received => !seen.packet.is_reverse(),
-                Point::Arrived(_) | Point::Left(_) => false,
-            }),
-        },
-    ];
-    for (index, link) in plan.links.iter().enumerate() {
-        places.push(Place {
-            name: format!("{}-in", link.name),
-            description: format!("packets arriving at the queue of link {}", link.name),
-            sees: Box::new(move |seen| seen.point == Point::Arrived(index)),
-        });
-        places.push(Place {
-            name: format!("{}-out", link.name),
-            description: format!("packets that link {} has sent", link.name),
-            sees: Box::new(move |seen| seen.point == Point::Left(index)),
-        });
-    }
-    places
-}
-
 /// One packet of a file.
-struct Captured {
+struct Captured<'a> {
     t: Duration,
     /// Its size on the wire, from the IP header on.
     bytes: u32,
-    headers: Vec<u8>,
+    headers: Cow<'a, [u8]>,
     comment: Option<String>,
 }
 
@@ -142,18 +168,24 @@ const NANOSECONDS: u8 = 9;
 /// Longer than the headers of any packet.
 const SNAP_LENGTH: u32 = 128;
 
-fn write_pcapng(
+fn write_pcapng<'a>(
     file: impl Write,
-    place: &Place,
-    packets: impl Iterator<Item = Captured>,
+    (name, description): (&str, &str),
+    about: &str,
+    packets: impl Iterator<Item = Captured<'a>>,
 ) -> Result<(), PcapError> {
-    let mut writer = PcapNgWriter::with_endianness(file, pcap_file::Endianness::Little)?;
+    let section = SectionHeaderBlock {
+        endianness: pcap_file::Endianness::Little,
+        options: vec![SectionHeaderOption::Comment(Cow::Owned(about.to_owned()))],
+        ..SectionHeaderBlock::default()
+    };
+    let mut writer = PcapNgWriter::with_section_header(file, section)?;
     let interface = InterfaceDescriptionBlock {
         linktype: DataLink::RAW,
         snaplen: SNAP_LENGTH,
         options: vec![
-            InterfaceDescriptionOption::IfName(Cow::Borrowed(&place.name)),
-            InterfaceDescriptionOption::IfDescription(Cow::Borrowed(&place.description)),
+            InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
+            InterfaceDescriptionOption::IfDescription(Cow::Borrowed(description)),
             InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
         ],
     };
@@ -164,7 +196,7 @@ fn write_pcapng(
             interface_id: 0,
             timestamp: packet.t,
             original_len: packet.bytes,
-            data: Cow::Owned(packet.headers),
+            data: packet.headers,
             options: comment.into_iter().collect(),
         };
         writer.write_block(&block.into_block())?;
@@ -172,7 +204,10 @@ fn write_pcapng(
     writer.into_inner().flush().map_err(PcapError::IoError)
 }
 
-fn write_pcap(file: impl Write, packets: impl Iterator<Item = Captured>) -> Result<(), PcapError> {
+fn write_pcap<'a>(
+    file: impl Write,
+    packets: impl Iterator<Item = Captured<'a>>,
+) -> Result<(), PcapError> {
     let header = PcapHeader {
         snaplen: SNAP_LENGTH,
         datalink: DataLink::RAW,

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn_aqm::Time;
-use sojourn_capture::FileFormat;
+use sojourn_capture::{CapturePlace, FileFormat, RealPacket, Signal, write_packets};
 use sojourn_record::manifest;
+use sojourn_router::captures::CapturePoint;
+use sojourn_router::collect::{self, CapturedPacket, PacketSignal};
+use sojourn_router::plan::Plan;
 use sojourn_sim::Custom;
 
 use crate::app;
@@ -34,12 +37,7 @@ pub fn capture(
         stacks: (*scenario.stacks).clone(),
         ..Custom::default()
     };
-    let format = match file_format {
-        "pcapng" => FileFormat::PcapNg,
-        "pcap" => FileFormat::Pcap,
-        "qlog" => FileFormat::Qlog,
-        other => return Err(PyValueError::new_err(format!("no format {other}"))),
-    };
+    let format = format_of(file_format)?;
     let result = py.detach(|| {
         let mut plan = engine::plan_reporting_to(&loaded.scenario, &failure);
         plan.record.flows |= format == FileFormat::Qlog;
@@ -54,4 +52,57 @@ pub fn capture(
     let (files, digest) = engine::finished(result)?;
     let files = files?.into_iter().map(|file| file.to_string_lossy().into_owned());
     Ok((files.collect(), digest))
+}
+
+fn format_of(word: &str) -> PyResult<FileFormat> {
+    match word {
+        "pcapng" => Ok(FileFormat::PcapNg),
+        "pcap" => Ok(FileFormat::Pcap),
+        "qlog" => Ok(FileFormat::Qlog),
+        other => Err(PyValueError::new_err(format!("no format {other}"))),
+    }
+}
+
+/// Writes captures of the real packets of a run of another engine, whose results are in `results`,
+/// into a folder, as `pcapng` or `pcap`; returns the files. `about` says where they come from.
+#[pyfunction]
+pub fn write_captures(
+    py: Python<'_>,
+    scenario: &Scenario,
+    plan: &str,
+    results: &str,
+    folder: &str,
+    file_format: &str,
+    about: &str,
+) -> PyResult<Vec<String>> {
+    let loaded = Arc::clone(&scenario.loaded);
+    let format = format_of(file_format)?;
+    let plan: Plan =
+        serde_json::from_str(plan).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let files = py.detach(|| {
+        let resolved = loaded.scenario.resolved();
+        let packets = collect::headers(Path::new(results), resolved, &plan);
+        let packets: Vec<RealPacket> =
+            packets.map_err(PyValueError::new_err)?.into_iter().map(real_packet).collect();
+        let files = write_packets(resolved, about, &packets, Path::new(folder), format);
+        PyResult::Ok(files?)
+    })?;
+    Ok(files.into_iter().map(|file| file.to_string_lossy().into_owned()).collect())
+}
+
+fn real_packet(packet: CapturedPacket) -> RealPacket {
+    let CapturedPacket { at, point, link, bytes, headers, signal } = packet;
+    let place = match point {
+        CapturePoint::Sender => CapturePlace::Sender,
+        CapturePoint::Receiver => CapturePlace::Receiver,
+        CapturePoint::Arrived => CapturePlace::In(link),
+        CapturePoint::Sent => CapturePlace::Out(link),
+    };
+    let signal = signal.map(|PacketSignal { is_mark, rule, sojourn, state }| Signal {
+        is_mark,
+        rule,
+        sojourn,
+        state,
+    });
+    RealPacket { t: at, place, bytes: u32::from(bytes), headers, signal }
 }

@@ -59,6 +59,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_plan, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_wish, module)?)?;
+    module.add_function(wrap_pyfunction!(linux::linux_plan_capturing, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_tcp, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqm_of_kernel, module)?)?;
     module.add_function(wrap_pyfunction!(linux::linux_host, module)?)?;
@@ -71,6 +72,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add_function(wrap_pyfunction!(router::router_run, module)?)?;
     }
     module.add_function(wrap_pyfunction!(capture::capture, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::write_captures, module)?)?;
     module.add_function(wrap_pyfunction!(diff::diff, module)?)?;
     module.add_function(wrap_pyfunction!(script::run_tcp_script, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::aqms, module)?)?;

@@ -53,6 +53,16 @@ pub fn linux_plan(
     Ok(serde_json::to_string(&plan).expect("a plan is plain"))
 }
 
+/// A plan with captures of headers at both ends of the flows and on both sides of each queue.
+#[pyfunction]
+pub fn linux_plan_capturing(scenario: &Scenario, plan: &str) -> Result<String, Refusal> {
+    let loaded = &scenario.loaded;
+    let plan = serde_json::from_str(plan).expect("the package writes it");
+    let plan = planning::with_header_captures(loaded.scenario.resolved(), plan);
+    let plan = plan.map_err(|error| error.in_file(&loaded.source.origin))?;
+    Ok(serde_json::to_string(&plan).expect("a plan is plain"))
+}
+
 /// The TCP profile that represents a kernel's own TCP.
 #[pyfunction]
 pub fn linux_tcp(version: &str) -> &'static str {

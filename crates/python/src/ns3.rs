@@ -18,12 +18,14 @@ use crate::errors::Refusal;
 use crate::run::{Account, Run};
 use crate::scenario::Scenario;
 
-/// A run of ns-3: the plan used to count its results, as JSON, and the input of its runner.
+/// A run of ns-3: the plan used to count its results, as JSON, and the input of its runner, which
+/// captures packets with their headers if `captures`.
 #[pyfunction]
-pub fn ns3_plan(scenario: &Scenario) -> Result<(String, String), Refusal> {
+#[pyo3(signature = (scenario, captures=false))]
+pub fn ns3_plan(scenario: &Scenario, captures: bool) -> Result<(String, String), Refusal> {
     let loaded = &scenario.loaded;
     let resolved = loaded.scenario.resolved();
-    let run = rules(resolved).and_then(|rules| ns3::plan(resolved, &rules));
+    let run = rules(resolved).and_then(|rules| ns3::plan(resolved, &rules, captures));
     let run = run.map_err(|error| error.in_file(&loaded.source.origin))?;
     Ok((serde_json::to_string(&run.plan).expect("a plan is plain"), run.text))
 }

@@ -223,6 +223,15 @@ pub enum SenderCapture {
     Mirror,
 }
 
+/// Captures of headers at both ends and on both sides of each queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct HeaderCaptures {
+    /// Where packets are captured at their senders.
+    pub sent_at: SenderCapture,
+    /// The index of the link to the receivers.
+    pub link: u16,
+}
+
 /// The interface in the senders' namespace that gets copies of sent packets.
 pub const MIRROR: &str = "mirror";
 
@@ -265,6 +274,9 @@ pub struct Plan {
     pub bins_ns: Option<u64>,
     /// Where TCP is captured at its senders, if its packet delays are recorded.
     pub sender_capture: Option<SenderCapture>,
+    /// The captures of headers, if wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header_captures: Option<HeaderCaptures>,
     /// Timer interrupts per second of the kernel.
     pub hz: u32,
     /// Settings, in order.

@@ -25,6 +25,12 @@ pub const PROGRAM_CAPTURES: &str = "programs.bin";
 pub const SENDER_CAPTURES: &str = "senders.bin";
 /// The file with [`crate::captures::EndpointCapture`]s at the receivers.
 pub const RECEIVER_CAPTURES: &str = "receivers.bin";
+/// The files with [`crate::captures::CapturedHeaders`], if captures are wanted: at the senders, at
+/// the receivers, at the kernel's router, and at the links of our router or of ns-3.
+pub const HEADERS: [&str; 4] =
+    ["senders.headers", "receivers.headers", "router.headers", "links.headers"];
+/// The file with [`SignalState`]s of our router's links, if captures are wanted.
+pub const SIGNAL_STATES: &str = "signal-states.json";
 /// The file that says how the run ended; until it exists, the run has not ended.
 pub const STATUS: &str = "status.json";
 /// The kernel module with our AQMs, if the plan needs it; exists before the run.
@@ -33,6 +39,17 @@ pub const MODULE: &str = "sch_sojourn.ko";
 pub const OUTPUTS: &str = "outputs";
 /// The file with the simulated time reached so far, nanoseconds.
 pub const PROGRESS: &str = "progress";
+
+/// The state of a law before a drop or mark.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SignalState {
+    /// The index of the link.
+    pub link: u16,
+    /// The number of the packet among the link's arrivals.
+    pub arrival: usize,
+    /// The values as the bits of their `f64`, because JSON has no NaN.
+    pub bits: Vec<u64>,
+}
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ import click
 
 from sojourn import _core
 from sojourn.cli import console, once, options
+from sojourn.cli.captures import write_captures
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import parse_set
 from sojourn.errors import InputError
@@ -85,6 +86,11 @@ Examples:
     "Save the tables, the report of several runs, and of one run what the programs wrote, in DIR. "
     f"{options.REPLACED}"
 )
+@click.option(
+    "--pcap", "pcap", type=options.FilePath(path_type=Path, file_okay=False), metavar="DIR",
+    help="Run once more, and write the packets at both ends and on both sides of each queue, as "
+    "pcapng.",
+)  # fmt: skip
 @options.json_option
 def exec_programs(
     file: str,
@@ -97,6 +103,7 @@ def exec_programs(
     jobs: int | None,
     kernel: Path | None,
     out: Path | None,
+    pcap: Path | None,
     as_json: bool,
     **wish: Any,
 ) -> int:
@@ -113,13 +120,15 @@ def exec_programs(
     listed = split_all(aqms)
     link = link or programs.link(scenario)
     if len(listed) > 1 or seeds > 1:
+        if pcap is not None:
+            raise InputError("--pcap: is of one run; give one AQM and one seed")
         return _compare(
             scenario, listed, as_json, link=link, seeds=seeds, jobs=jobs, out=out,
             engine=engine(programs, kernel=kernel),
         )  # fmt: skip
     if listed:
         scenario = with_aqm(scenario, listed, link)
-    return _once(scenario, programs, as_json, kernel=kernel, out=out)
+    return _once(scenario, programs, as_json, kernel=kernel, out=out, pcap=pcap)
 
 
 def _programs(wish: dict[str, Any], may_be_stopped: bool) -> Programs:
@@ -146,7 +155,7 @@ def _pair(option: str, text: str, example: str) -> tuple[str, str]:
 
 def _once(
     scenario: _core.Scenario, programs: Programs, as_json: bool, *, kernel: Path | None,
-    out: Path | None,
+    out: Path | None, pcap: Path | None,
 ) -> int:  # fmt: skip
     from sojourn.running.runs import run
 
@@ -157,6 +166,8 @@ def _once(
     )  # fmt: skip
     if out is not None:
         write_outputs(result, out)
+    if pcap is not None:
+        write_captures(scenario, pcap, result, engine=engine(programs, kernel=kernel))
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     if as_json:
         _show_json(result, out)

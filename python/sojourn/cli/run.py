@@ -13,7 +13,6 @@ from sojourn.describing.queues import effective_lines, left_out
 from sojourn.endpoint import parse_endpoints, with_endpoints
 from sojourn.engines import registry
 from sojourn.errors import InputError
-from sojourn.reading import shown
 from sojourn.running.runs import run as run_once
 from sojourn.running.runs import with_aqm
 
@@ -47,7 +46,7 @@ Examples:
     "pcap",
     type=options.FilePath(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Simulate once more, and write what tcpdump would have captured at both ends of the flows "
+    help="Run once more, and write what tcpdump would have captured at both ends of the flows "
     "and on both sides of each queue.",
 )
 @click.option(
@@ -88,26 +87,22 @@ def run(
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
     scenario = with_aqm(with_endpoints(scenario, parse_endpoints(endpoints)), aqm, link)
     console.warn(scenario.warnings)
-    for option, chosen in (("--pcap", pcap), ("--qlog", qlog)):
-        if chosen is not None and engine != registry.NAMES[0]:
-            only = f"only engine {registry.NAMES[0]} writes captures, not {engine}"
-            raise InputError(f"{option}: {only}")
+    if qlog is not None and engine != registry.NAMES[0]:
+        raise InputError(f"--qlog: only engine {registry.NAMES[0]} logs senders, not {engine}")
     options.announce(out)
     options.writing_to(out)
     result = run_once(
         scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), memory=memory, **engine_options,
     )  # fmt: skip
-    if pcap is not None or qlog is not None:
-        from sojourn.running.capture import FileFormat, capture
+    for folder, kind, what in ((pcap, pcap_format, "captures"), (qlog, "qlog", "logs")):
+        if folder is not None:
+            from sojourn.cli.captures import write_captures
 
-        wanted: list[tuple[Path | None, FileFormat, str]] = [
-            (pcap, pcap_format, "captures"), (qlog, "qlog", "logs"),
-        ]  # fmt: skip
-        for folder, kind, what in wanted:
-            if folder is not None:
-                made = capture(scenario, folder, seed=seed, file_format=kind, memory=memory)
-                console.say(f"{len(made.files)} {what} in {shown(folder)}")
+            write_captures(
+                scenario, folder, result, what=what, seed=seed, file_format=kind, memory=memory,
+                engine=engine, **engine_options,
+            )  # fmt: skip
     console.warn([text for text in result.warnings if text not in scenario.warnings])
     for reason in result.invalid:
         console.say(f"sojourn: not a valid experiment: {reason}")

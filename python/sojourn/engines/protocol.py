@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from sojourn import _core
 from sojourn.control import CustomControl
@@ -148,3 +148,36 @@ class Engine(Protocol):
 
     def doctor(self) -> list[Availability]:
         """Whether it works on this machine, for each place where it can run, the best first."""
+
+
+@runtime_checkable
+class CapturingEngine(Protocol):
+    """An engine that can write captures of its packets."""
+
+    def capture(
+        self,
+        scenario: _core.Scenario,
+        options: OptionValues,
+        folder: str,
+        file_format: str,
+        cancel: _core.Cancel,
+    ) -> tuple[list[str], str]:
+        """Run a scenario and write captures of both ends of its flows and both sides of its queues.
+
+        Args:
+            scenario: what to run.
+            options: its own options.
+            folder: where the files are written.
+            file_format: ``pcapng``, ``pcap`` or, if the engine logs its senders, ``qlog``.
+            cancel: stops the run.
+
+        Returns:
+            The files, and the digest of the run.
+
+        Raises:
+            InputError: the engine has no files of that format.
+            ScenarioError: the engine cannot do what the scenario asks for.
+            Cancelled: `cancel` was used.
+            RunFailed: the run failed.
+            OSError: a file cannot be written.
+        """

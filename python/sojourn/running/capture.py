@@ -1,13 +1,16 @@
-"""Captures of a simulated run, for Wireshark, tshark and tcptrace."""
+"""Captures of a run, for Wireshark, tshark and tcptrace."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from sojourn import _core, files
+from sojourn import files
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
+from sojourn.engines import registry
+from sojourn.engines.protocol import CapturingEngine
+from sojourn.engines.registry import EngineLike
 from sojourn.errors import InputError, named
 from sojourn.running.interruptible import interruptible
 from sojourn.running.memory import check_bytes
@@ -41,8 +44,10 @@ def capture(
     sets: Sets | None = None,
     file_format: FileFormat = "pcapng",
     memory: str | None = None,
+    engine: EngineLike = registry.NAMES[0],
+    **engine_options: Any,
 ) -> Capture:
-    """Simulate a scenario, and write captures of each place, as tcpdump would.
+    """Run a scenario, and write captures of each place, as tcpdump would.
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
@@ -53,18 +58,29 @@ def capture(
         sets: dotted keys with values that override the scenario file.
         file_format: ``pcapng``, in which a dropped or marked packet has the reason in a comment
             where it arrives at the queue, or ``pcap`` for older tools, both with times in
-            nanoseconds; or ``qlog``: a log of the sender of each TCP flow, for qvis.
+            nanoseconds; or ``qlog``: a log of the sender of each TCP flow, for qvis, by engine
+            ``sim`` only.
         memory: a size such as ``8GB`` that the run may take, instead of the free memory.
+        engine: the engine that runs it. The packets of ``linux`` and ``ns3`` are real.
+        **engine_options: options of the engine, as in `sojourn.run`.
 
     Raises:
-        InputError: the scenario, AQM or format does not exist, the packets need too much memory,
-            or there is no TCP flow to log.
-        ScenarioError: the scenario is not legal.
+        InputError: the scenario, AQM, engine or format does not exist, the engine writes no such
+            files, the packets need too much memory, or there is no TCP flow to log.
+        ScenarioError: the scenario is not legal, or not supported by the engine.
         Interrupted: Ctrl-C.
         OSError: a file cannot be written.
+        RunFailed: the run failed.
+        TypeError: no engine has an option of that name.
     """
     if file_format not in FORMATS:
         raise InputError(f"file_format {file_format}: is not one of {', '.join(FORMATS)}")
+    selected = registry.select_one(engine, engine_options)
+    capturing = selected.engine
+    if not isinstance(capturing, CapturingEngine):
+        raise InputError(f"engine {selected.name}: writes no captures")
+    if file_format == "qlog" and selected.name != registry.NAMES[0]:
+        raise InputError(f"qlog: only engine {registry.NAMES[0]} logs senders, not {selected.name}")
     loaded = with_aqm(load(scenario, sets), aqms, link)
     if seed is not None:
         loaded = seeded(loaded, seed)
@@ -72,7 +88,9 @@ def capture(
     target = named(folder, "folder")
     with files.writing_to(target):
         written, digest = interruptible(
-            lambda switch: _core.capture(loaded, str(target), file_format, switch),
+            lambda switch: capturing.capture(
+                loaded, selected.options, str(target), file_format, switch
+            ),
             memory,
         )
     if not written:

@@ -5,6 +5,7 @@ mod buffer;
 mod collector;
 mod datagrams;
 mod frames;
+mod headers;
 mod latency;
 mod observed_link;
 mod packet_records;
@@ -27,6 +28,7 @@ use sojourn_scenario::Resolved;
 use crate::plan::Plan;
 use crate::run_files::{RESULT, RunResult};
 use collector::Collector;
+pub use headers::{CapturedPacket, PacketSignal, headers};
 
 /// The results of a run.
 pub struct Collected {

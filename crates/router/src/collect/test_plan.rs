@@ -5,7 +5,8 @@ use sojourn_scenario::{Scenario, Source};
 use crate::plan::Plan;
 use crate::planning;
 
-const TEXT: &str = r#"
+/// Its scenario.
+pub(super) const TEXT: &str = r#"
 name = "sample"
 duration = "2s"
 warmup = "1s"

@@ -23,13 +23,39 @@ pub struct LinkCounts {
     pub marked: u64,
 }
 
+/// The records of a link's packets.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// In order of arrival.
+    pub packets: Vec<PacketRecord>,
+    /// The law's state before drops and marks, with the index of the packet, if they are kept.
+    pub states: Option<Vec<(usize, Vec<f64>)>>,
+    /// The state before the next drop or mark.
+    before: Vec<f64>,
+}
+
+impl Records {
+    /// Empty records; `states` says whether the law's state is kept too.
+    pub fn new(states: bool) -> Records {
+        Records { states: states.then(Vec::new), ..Records::default() }
+    }
+
+    /// Records the state before a drop or mark, which only a decision of the law has.
+    fn decided(&mut self, packet: &RawPacket) {
+        let before = std::mem::take(&mut self.before);
+        if let Some(states) = self.states.as_mut().filter(|_| !before.is_empty()) {
+            states.push((index_of(packet), before));
+        }
+    }
+}
+
 /// The records kept in addition to the counts.
 #[derive(Debug)]
 pub enum Recording {
     /// Nothing.
     Off,
-    /// The record of every packet, in order of arrival.
-    Records(Vec<PacketRecord>),
+    /// The record of every packet.
+    Records(Records),
     /// Everything is reported to a probe, as its link with this index.
     Probe(Box<Probe>, u16),
 }
@@ -65,8 +91,9 @@ impl Recorder {
         match &mut self.recording {
             Recording::Off => None,
             Recording::Records(records) => {
-                records.push(new_record(now, packet, self.direction));
-                Some(records.len() - 1)
+                records.before.clear();
+                records.packets.push(new_record(now, packet, self.direction));
+                Some(records.packets.len() - 1)
             }
             Recording::Probe(probe, link) => {
                 probe.at_link::<true>(now, usize::from(*link)).arrived();
@@ -77,7 +104,11 @@ impl Recorder {
 
     /// Whether the state of the law is needed before each drop and mark.
     pub(super) fn wants_evidence(&self) -> bool {
-        matches!(&self.recording, Recording::Probe(probe, _) if probe.notes.wants_signals)
+        match &self.recording {
+            Recording::Off => false,
+            Recording::Records(records) => records.states.is_some(),
+            Recording::Probe(probe, _) => probe.notes.wants_signals,
+        }
     }
 
     /// The receiver of events from the link and its discipline.
@@ -129,7 +160,7 @@ impl LinkObserver<RawPacket> for RecorderAt<'_> {
         let Departure { packet, enqueued } = departure;
         self.recorder.counts.sent += 1;
         if let Recording::Records(records) = &mut self.recorder.recording {
-            complete(records, self.now, packet, Fate::Sent);
+            complete(&mut records.packets, self.now, packet, Fate::Sent);
         } else if let Some(mut probe) = self.probe() {
             probe.departed(&packet_view(packet), *enqueued);
         }
@@ -152,7 +183,8 @@ impl Sink<RawPacket> for RecorderAt<'_> {
     fn dropped(&mut self, packet: RawPacket, enqueued: Time, stage: Stage, cause: Cause) {
         self.recorder.counts.dropped += 1;
         if let Recording::Records(records) = &mut self.recorder.recording {
-            complete(records, self.now, &packet, Fate::Dropped(stage, cause));
+            records.decided(&packet);
+            complete(&mut records.packets, self.now, &packet, Fate::Dropped(stage, cause));
         } else if let Some(mut probe) = self.probe() {
             probe.dropped(&packet_view(&packet), enqueued, stage, cause);
         }
@@ -165,7 +197,8 @@ impl Sink<RawPacket> for RecorderAt<'_> {
         }
         self.recorder.counts.marked += 1;
         if let Recording::Records(records) = &mut self.recorder.recording {
-            records[index_of(packet)].marked = Some((stage, cause));
+            records.decided(packet);
+            records.packets[index_of(packet)].marked = Some((stage, cause));
         } else if let Some(mut probe) = self.probe() {
             probe.marked(&mut packet_view(packet), enqueued, stage, cause);
         }
@@ -173,7 +206,9 @@ impl Sink<RawPacket> for RecorderAt<'_> {
     }
 
     fn evidence(&mut self, evidence: Evidence<'_>) {
-        if let Some(mut probe) = self.probe() {
+        if let Recording::Records(records) = &mut self.recorder.recording {
+            records.before = evidence.values.to_vec();
+        } else if let Some(mut probe) = self.probe() {
             probe.evidence(evidence);
         }
     }

@@ -135,7 +135,16 @@ impl RouterLink {
     /// The records of all packets, in order of arrival, if they are kept.
     pub fn records(&self) -> &[PacketRecord] {
         match self.recorder.recording() {
-            Recording::Records(records) => records,
+            Recording::Records(records) => &records.packets,
+            Recording::Off | Recording::Probe(..) => &[],
+        }
+    }
+
+    /// The law's state before drops and marks, with the index of the packet's record, if they are
+    /// kept.
+    pub fn signal_states(&self) -> &[(usize, Vec<f64>)] {
+        match self.recorder.recording() {
+            Recording::Records(records) => records.states.as_deref().unwrap_or_default(),
             Recording::Off | Recording::Probe(..) => &[],
         }
     }

@@ -1,11 +1,12 @@
 use sojourn_record::rows::Fate;
 use sojourn_scenario::resolved::Trace;
 
+use super::super::recorder::Records;
 use super::*;
 use crate::plan::Direction;
 
 fn recording() -> Recording {
-    Recording::Records(Vec::new())
+    Recording::Records(Records::new(false))
 }
 
 fn plan(queue: &str, limit: &str) -> RouterLinkPlan {
@@ -107,6 +108,22 @@ fn a_packet_that_is_marked_twice_counts_once() {
     let by_law = Some((Stage::Enqueue, Cause::CeThreshold));
     assert_eq!(causes, [None, by_list, by_law, by_law]);
     assert_eq!(link.counts().marked, 3);
+}
+
+/// The law marks the third and fourth packet, a list the second.
+#[test]
+fn the_state_before_a_decision_of_the_law_is_kept_if_wanted() {
+    let step = plan("step@dctcp:backlog_threshold=1p", "9p");
+    let listed = RouterLinkPlan { mark_list: vec![2], ..step };
+    let states = |is_wanted: bool| {
+        let recording = Recording::Records(Records::new(is_wanted));
+        let mut link = RouterLink::new(&listed, &LoadedLaws::default(), 1, recording).unwrap();
+        (0..4).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
+        link.signal_states().to_vec()
+    };
+    // Its state is the number of packets that the law has marked.
+    assert_eq!(states(true), [(2, vec![0.0]), (3, vec![1.0])]);
+    assert!(states(false).is_empty());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod aqm_module;
 mod bottleneck_qdisc;
 mod clock;
 mod counters;
+mod header_capture;
 mod kernel_qdisc;
 mod packet_capture;
 mod program_flows;
@@ -145,8 +146,10 @@ fn carry_out(
         offloads.extend(user.switch_off_offloads(&hosts)?);
     }
     let before = setup::read_back(&plan, &hosts)?;
-    let captures = packet_capture::open_all(&plan, &hosts, &ids, folder)
+    let mut captures = packet_capture::open_all(&plan, &hosts, &ids, folder)
         .map_err(|e| format!("recorder: {e}"))?;
+    let of_headers = header_capture::open_all(&plan, &hosts, &ids, folder);
+    captures.extend(of_headers.map_err(|e| format!("captures: {e}"))?);
     let mut programs = Vec::new();
     for (index, flow) in plan.flows.iter().enumerate() {
         let program = traffic::program(&plan, index, &hosts);

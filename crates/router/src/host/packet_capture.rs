@@ -45,20 +45,22 @@ pub(super) struct PacketCapture {
 }
 
 /// Appends the row of a packet, if the packet gets one.
-type WriteRow = dyn Fn(&CapturedPacket, &mut Vec<u8>);
+pub(super) type WriteRow = dyn Fn(&CapturedPacket<'_>, &mut Vec<u8>);
 
 /// A packet at an interface.
-struct CapturedPacket {
-    at_ns: i64,
-    header: Header,
+pub(super) struct CapturedPacket<'a> {
+    pub(super) at_ns: i64,
+    /// Its first bytes.
+    pub(super) bytes: &'a [u8],
+    pub(super) header: Header,
     /// The number that our program wrote into a datagram.
     number: Option<u32>,
     /// A hash of a datagram's first bytes.
     hash: u32,
     /// Whether it leaves the namespace at this interface; otherwise it arrives.
-    leaves: bool,
+    pub(super) leaves: bool,
     /// The index of the interface.
-    interface: usize,
+    pub(super) interface: usize,
 }
 
 /// Opens all captures that a plan needs.
@@ -76,14 +78,14 @@ pub(super) fn open_all(
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
         let shaped = hosts.within(Netns::Router, || Ok(if_nametoindex(SHAPED)? as usize))?;
         let ids = ids.clone();
-        let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
+        let write_row = move |packet: &CapturedPacket<'_>, out: &mut Vec<u8>| {
             at_router(packet, shaped, &ids).iter().for_each(|row| row.write(out));
         };
         open(Netns::Router, INTERFACE_CAPTURES, Box::new(write_row))?;
     }
     if plan.programs.is_some() {
         let ids = ids.clone();
-        let observe = move |packet: &CapturedPacket, _: &mut Vec<u8>| {
+        let observe = move |packet: &CapturedPacket<'_>, _: &mut Vec<u8>| {
             if !packet.leaves {
                 ids.observe(packet.at_ns, &packet.header);
             }
@@ -92,17 +94,12 @@ pub(super) fn open_all(
     }
     if let Some(sender_capture) = plan.sender_capture {
         let flows = plan.flows.len();
-        let interface = match sender_capture {
-            SenderCapture::Interface => None,
-            SenderCapture::Mirror => {
-                Some(hosts.within(Netns::Senders, || Ok(if_nametoindex(MIRROR)? as usize))?)
-            }
-        };
-        let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
+        let interface = mirror(sender_capture, hosts)?;
+        let write_row = move |packet: &CapturedPacket<'_>, out: &mut Vec<u8>| {
             at_sender(packet, interface, flows).iter().for_each(|row| row.write(out));
         };
         open(Netns::Senders, SENDER_CAPTURES, Box::new(write_row))?;
-        let write_row = move |packet: &CapturedPacket, out: &mut Vec<u8>| {
+        let write_row = move |packet: &CapturedPacket<'_>, out: &mut Vec<u8>| {
             at_receiver(packet, flows).iter().for_each(|row| row.write(out));
         };
         open(Netns::Receivers, RECEIVER_CAPTURES, Box::new(write_row))?;
@@ -110,9 +107,18 @@ pub(super) fn open_all(
     Ok(captures)
 }
 
+/// The interface where packets are captured as they are sent; `None` for the senders' own.
+pub(super) fn mirror(sent_at: SenderCapture, hosts: &Hosts) -> io::Result<Option<usize>> {
+    let index = || Ok(if_nametoindex(MIRROR)? as usize);
+    match sent_at {
+        SenderCapture::Interface => Ok(None),
+        SenderCapture::Mirror => hosts.within(Netns::Senders, index).map(Some),
+    }
+}
+
 impl PacketCapture {
     /// Opens a socket that sees all packets in a namespace.
-    fn open(
+    pub(super) fn open(
         hosts: &Hosts,
         netns: Netns,
         file: &Path,
@@ -177,7 +183,10 @@ impl PacketCapture {
     }
 }
 
-fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<CapturedPacket> {
+fn captured<'a>(
+    message: &'a RecvMsg<'_, '_, LinkAddr>,
+    clock: &Clock,
+) -> Option<CapturedPacket<'a>> {
     let address = message.address?;
     let leaves = match address.as_ref().sll_pkttype {
         PACKET_OUTGOING => true,
@@ -192,14 +201,19 @@ fn captured(message: &RecvMsg<'_, '_, LinkAddr>, clock: &Clock) -> Option<Captur
         _ => None,
     })?;
     let at_ns = clock.of_stamp(stamp.tv_sec() * 1_000_000_000 + stamp.tv_nsec());
-    Some(CapturedPacket { at_ns, header, number, hash, leaves, interface: address.ifindex() })
+    let interface = address.ifindex();
+    Some(CapturedPacket { at_ns, bytes, header, number, hash, leaves, interface })
 }
 
 /// At the router: packets on their way to a receiver, as they arrive and as they leave the queue
 /// through the interface `shaped`. They pass the link behind it later, through another interface
 /// (fact linux-27).
-fn at_router(packet: &CapturedPacket, shaped: usize, ids: &FlowIds) -> Option<InterfaceCapture> {
-    let CapturedPacket { at_ns, header, number, hash, leaves, interface } = *packet;
+fn at_router(
+    packet: &CapturedPacket<'_>,
+    shaped: usize,
+    ids: &FlowIds,
+) -> Option<InterfaceCapture> {
+    let CapturedPacket { at_ns, header, number, hash, leaves, interface, .. } = *packet;
     let (flow, true) = ids.of(&header)? else { return None };
     if leaves && interface != shaped {
         return None;
@@ -220,7 +234,7 @@ fn at_router(packet: &CapturedPacket, shaped: usize, ids: &FlowIds) -> Option<In
 /// At a sender: packets that it sends, seen at the interface `sent_at` if that is given, and
 /// acknowledgements that arrive.
 fn at_sender(
-    packet: &CapturedPacket,
+    packet: &CapturedPacket<'_>,
     sent_at: Option<usize>,
     flows: usize,
 ) -> Option<EndpointCapture> {
@@ -240,14 +254,18 @@ fn at_sender(
 }
 
 /// At a receiver: the data that arrives.
-fn at_receiver(packet: &CapturedPacket, flows: usize) -> Option<EndpointCapture> {
+fn at_receiver(packet: &CapturedPacket<'_>, flows: usize) -> Option<EndpointCapture> {
     let header = &packet.header;
     let (flow, to_receiver) = flow_of(header.ports, flows).filter(|_| header.is_tcp())?;
     let is_data = to_receiver && !packet.leaves && header.payload_bytes > 0;
     is_data.then(|| endpoint_capture(packet, flow, EndpointEvent::Received))
 }
 
-fn endpoint_capture(packet: &CapturedPacket, flow: u32, event: EndpointEvent) -> EndpointCapture {
+fn endpoint_capture(
+    packet: &CapturedPacket<'_>,
+    flow: u32,
+    event: EndpointEvent,
+) -> EndpointCapture {
     let CapturedPacket { at_ns, header, .. } = *packet;
     let (port, number) = match event {
         EndpointEvent::Acknowledged => (header.ports[1], header.ack),
@@ -271,7 +289,7 @@ mod tests {
     }
 
     /// A segment of the first flow at an interface of the router.
-    fn segment(leaves: bool, interface: usize) -> CapturedPacket {
+    fn segment(leaves: bool, interface: usize) -> CapturedPacket<'static> {
         let header = Header {
             bytes: 1500,
             ident: 7,
@@ -285,7 +303,7 @@ mod tests {
             syn: false,
             payload_bytes: 1448,
         };
-        CapturedPacket { at_ns: 9, header, number: None, hash: 3, leaves, interface }
+        CapturedPacket { at_ns: 9, bytes: &[], header, number: None, hash: 3, leaves, interface }
     }
 
     #[test]

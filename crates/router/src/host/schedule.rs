@@ -61,7 +61,8 @@ impl Schedule {
             Bottleneck::Kernel { changes } => Some(changes),
             Bottleneck::Sojourn(_) => None,
         };
-        let captures = changes.is_some() || plan.sender_capture.is_some();
+        let captures =
+            changes.is_some() || plan.sender_capture.is_some() || plan.header_captures.is_some();
         let samples = plan.sample_flows || plan.sample_law;
         let every = |ns: u64, wanted: bool| match wanted {
             true => ScheduledTime::every(ns),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::linux::hosts::Hosts;
 use crate::linux::{Failure, sys};
-use crate::plan::{Bottleneck, Command, Expected, Netns, Plan};
+use crate::plan::{Bottleneck, Command, Expected, MIRROR, Netns, Plan, SenderCapture};
 use crate::tc::READ_BACK_SLACK;
 
 /// Options that the kernel stores in other units.
@@ -89,6 +89,9 @@ fn devices(plan: &Plan) -> Vec<(Netns, String)> {
         devices.push((Netns::Senders, format!("s{group}")));
         devices.push((Netns::Router, format!("r{group}")));
     }
+    if plan.header_captures.is_some_and(|captures| captures.sent_at == SenderCapture::Mirror) {
+        devices.push((Netns::Senders, MIRROR.to_owned()));
+    }
     if matches!(plan.bottleneck, Bottleneck::Kernel { .. }) {
         let of_router = ["out", "served", "sent"].map(|name| (Netns::Router, name));
         let behind: &[_] = match (plan.has_wire(), plan.forwards_data()) {
@@ -108,7 +111,14 @@ fn devices(plan: &Plan) -> Vec<(Netns, String)> {
 pub(super) fn switch_off_offloads(plan: &Plan, hosts: &Hosts) -> Result<Vec<String>, Failure> {
     let mut on = Vec::new();
     for (netns, device) in devices(plan) {
-        let found = hosts.within(netns, || sys::switch_off_offloads(&device));
+        let switch_off = || {
+            let mut on = sys::switch_off_offloads(&device)?;
+            if plan.header_captures.is_some() {
+                on.extend(sys::switch_off_checksums(&device)?);
+            }
+            Ok(on)
+        };
+        let found = hosts.within(netns, switch_off);
         let found = found.map_err(|e| format!("offloads of {device}: {e}"))?;
         on.extend(found.into_iter().map(|name| format!("{device}: {name}")));
     }

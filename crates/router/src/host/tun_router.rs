@@ -12,17 +12,18 @@ use sojourn_link::DelayLine;
 
 use super::clock::Clock;
 use super::program_flows::FlowIds;
+use crate::captures::{CapturePoint, CapturedHeaders};
 use crate::forwarding::raw_packet::InFlightPacket;
-use crate::forwarding::recorder::{LinkCounts, Recording};
+use crate::forwarding::recorder::{LinkCounts, Recording, Records};
 use crate::forwarding::router_link::RouterLink;
 use crate::forwarding::wire::{Wire, WireCounts};
-use crate::header::Header;
+use crate::header::{HEADER_BYTES, Header};
 use crate::laws::LoadedLaws;
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::tun::{self, DEVICE, LARGEST};
 use crate::plan::{Bottleneck, Netns, Plan, RouterLinkPlan, WirePlan};
-use crate::run_files::PACKET_RECORDS;
+use crate::run_files::{HEADERS, PACKET_RECORDS, SIGNAL_STATES, SignalState};
 
 /// The epoll token of both devices; the tokens of sockets are smaller.
 pub(super) const TUN_TOKEN: u64 = u64::MAX - 2;
@@ -35,6 +36,25 @@ struct OneWay {
     link: Option<RouterLink>,
     /// The wire behind it.
     wire: Wire,
+    /// The captures on both sides of the link, if wanted.
+    captures: Option<LinkCaptures>,
+}
+
+/// Captured headers of the packets of a link.
+struct LinkCaptures {
+    link: u16,
+    rows: Vec<u8>,
+}
+
+impl LinkCaptures {
+    /// Captures a packet; the link ignores those that are not IPv4, and so are these.
+    fn see(&mut self, now: Time, point: CapturePoint, packet: &InFlightPacket) {
+        if Header::read(&packet.bytes).is_some() {
+            let (at_ns, flow, link) = (now.as_nanos() as i64, packet.flow, self.link);
+            let bytes = packet.bytes[..packet.bytes.len().min(HEADER_BYTES)].to_vec();
+            CapturedHeaders { at_ns, flow, link, point, bytes }.write(&mut self.rows);
+        }
+    }
 }
 
 impl OneWay {
@@ -44,9 +64,13 @@ impl OneWay {
         plan: &Plan,
         laws: &LoadedLaws,
     ) -> Result<OneWay, Failure> {
-        let new = |link| RouterLink::new(link, laws, plan.seed, Recording::Records(Vec::new()));
+        let is_captured = plan.header_captures.is_some();
+        let recording = || Recording::Records(Records::new(is_captured));
+        let new = |link| RouterLink::new(link, laws, plan.seed, recording());
         let wire = Wire::new(wire, plan.seed, Time::from_nanos(plan.warmup_ns));
-        Ok(OneWay { link: link.map(new).transpose()?, wire })
+        let captures = link.filter(|_| is_captured);
+        let captures = captures.map(|link| LinkCaptures { link: link.index, rows: Vec::new() });
+        Ok(OneWay { link: link.map(new).transpose()?, wire, captures })
     }
 
     fn next_timer(&self) -> Time {
@@ -56,6 +80,9 @@ impl OneWay {
 
     /// Handles a packet that arrives at the link, or at the wire if there is no link.
     fn arrive(&mut self, now: Time, packet: InFlightPacket) {
+        if let Some(captures) = &mut self.captures {
+            captures.see(now, CapturePoint::Arrived, &packet);
+        }
         match &mut self.link {
             Some(link) => link.arrive(now, packet.bytes, packet.flow),
             None => self.wire.enter(now, packet),
@@ -64,8 +91,14 @@ impl OneWay {
 
     /// The next packet that has left the wire by `now`, with its departure time.
     fn leave(&mut self, now: Time) -> Option<(Time, InFlightPacket)> {
-        if let Some(link) = &mut self.link {
-            link.on_timer(now, |due, packet| self.wire.enter(due, packet));
+        let OneWay { link, wire, captures } = self;
+        if let Some(link) = link {
+            link.on_timer(now, |due, packet| {
+                if let Some(captures) = captures {
+                    captures.see(due, CapturePoint::Sent, &packet);
+                }
+                wire.enter(due, packet);
+            });
         }
         self.wire.leave(now)
     }
@@ -263,7 +296,27 @@ impl TunRouter {
             }
         }
         fs::write(folder.join(PACKET_RECORDS), rows)?;
+        self.write_captures(folder)?;
         Ok(self.links().map(RouterLink::counts).collect())
+    }
+
+    /// Writes the captures at its links and the states before their drops and marks, if wanted.
+    fn write_captures(&self, folder: &Path) -> io::Result<()> {
+        let (mut rows, mut states) = (Vec::new(), Vec::new());
+        for one_way in [&self.forward, &self.reverse] {
+            let (Some(captures), Some(link)) = (&one_way.captures, &one_way.link) else { continue };
+            rows.extend(&captures.rows);
+            states.extend(link.signal_states().iter().map(|(arrival, values)| SignalState {
+                link: captures.link,
+                arrival: *arrival,
+                bits: values.iter().map(|value| value.to_bits()).collect(),
+            }));
+        }
+        if !rows.is_empty() {
+            fs::write(folder.join(HEADERS[3]), rows)?;
+            fs::write(folder.join(SIGNAL_STATES), serde_json::to_vec(&states)?)?;
+        }
+        Ok(())
     }
 
     /// The counts of its wires at the end, forward and reverse, for wires that lose packets or

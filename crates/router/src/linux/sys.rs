@@ -196,21 +196,36 @@ const OFFLOADS: [Offload; 3] = [
     Offload { name: "gro", get: 0x2b, set: 0x2c },
 ];
 
+/// The offload that leaves checksums to the device, so captures of sent packets lack them.
+const CHECKSUMS: Offload = Offload { name: "tx-checksumming", get: 0x16, set: 0x17 };
+
 #[repr(C)]
 struct EthtoolValue {
     command: u32,
     data: u32,
 }
 
-/// Switches every offload of a device off in the current network namespace; returns the names of
-/// those that stayed on.
+/// Switches every offload of packets of a device off in the current network namespace; returns the
+/// names of those that stayed on.
 ///
 /// # Errors
 /// The error of the system call.
 pub(crate) fn switch_off_offloads(device: &str) -> io::Result<Vec<&'static str>> {
+    switch_all_off(device, &OFFLOADS)
+}
+
+/// The same for the offload of checksums.
+///
+/// # Errors
+/// The error of the system call.
+pub(crate) fn switch_off_checksums(device: &str) -> io::Result<Vec<&'static str>> {
+    switch_all_off(device, &[CHECKSUMS])
+}
+
+fn switch_all_off(device: &str, offloads: &[Offload]) -> io::Result<Vec<&'static str>> {
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
     let mut on = Vec::new();
-    for offload in OFFLOADS {
+    for &offload in offloads {
         match switch_off(socket.as_fd(), device, offload) {
             Ok(false) => {}
             Ok(true) => on.push(offload.name),

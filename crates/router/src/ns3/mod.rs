@@ -35,18 +35,26 @@ pub struct Ns3Run {
     pub text: String,
 }
 
-/// Plans a run. `transports` are the TCP rules of each group; `None` for datagrams.
+/// Plans a run. `transports` are the TCP rules of each group; `None` for datagrams. `captures` says
+/// whether packets are captured with their headers.
 ///
 /// # Errors
 /// The first part of the scenario that ns-3 cannot run, or that this engine does not support.
-pub fn plan(scenario: &Resolved, transports: &[Option<SocketRules>]) -> Planned<Ns3Run> {
+pub fn plan(
+    scenario: &Resolved,
+    transports: &[Option<SocketRules>],
+    captures: bool,
+) -> Planned<Ns3Run> {
     let links = check::links(scenario)?;
     check::record(scenario)?;
     let attributes = transport::attributes(scenario, transports)?;
     let disc = |&index: &usize| disc::disc(&scenario.links[index], scenario.ns3.bottleneck);
     let discs = links.order.iter().map(disc).collect::<Planned<Vec<_>>>()?;
     let plan = counted_by(scenario, &links);
-    let text = text::text(scenario, &plan, &links, &discs, &attributes);
+    let mut text = text::text(scenario, &plan, &links, &discs, &attributes);
+    if captures {
+        text.push_str(&text::captures(&links));
+    }
     Ok(Ns3Run { plan, text })
 }
 
@@ -90,6 +98,7 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
         sample_law: scenario.record.states && is_ours,
         bins_ns: scenario.record.bins.map(Span::as_nanos),
         sender_capture: None,
+        header_captures: None,
         hz: 0,
         settings: Vec::new(),
         commands: Vec::new(),

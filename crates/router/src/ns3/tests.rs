@@ -36,7 +36,7 @@ fn plan_of(scenario: &Resolved) -> Planned<Ns3Run> {
         least_rto: Span::from_millis(200),
         least_variation: Span::from_millis(150),
     };
-    plan(scenario, &vec![Some(rules); scenario.flows.len()])
+    plan(scenario, &vec![Some(rules); scenario.flows.len()], false)
 }
 
 /// The lines that begin with a word.

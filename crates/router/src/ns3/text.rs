@@ -78,6 +78,12 @@ pub(super) fn text(
     out
 }
 
+/// The instructions to capture packets: the index in the scenario of each link.
+pub(super) fn captures(links: &Links) -> String {
+    let line = |(place, index): (usize, &usize)| format!("capture {place} {index}\n");
+    links.order.iter().enumerate().map(line).collect()
+}
+
 /// Loss as a chain of two states: the probabilities of entering and leaving the bad state, and of
 /// loss in the bad and in the good state.
 fn loss_words(loss: &Loss) -> String {

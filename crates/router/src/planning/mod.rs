@@ -9,6 +9,7 @@
 //! transmission time.
 
 mod bottleneck;
+mod captures;
 mod delays;
 mod egress;
 pub(crate) mod flows;
@@ -24,6 +25,7 @@ use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
 pub(crate) use bottleneck::wire;
 use bottleneck::{bottleneck, links, reverse_link};
+pub use captures::with_header_captures;
 use egress::Egress;
 pub use flows::own_profile;
 #[cfg(test)]
@@ -82,6 +84,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         sample_law: scenario.record.states && (is_ours || reverse.is_some()),
         bins_ns: scenario.record.bins.map(Span::as_nanos),
         sender_capture,
+        header_captures: None,
         hz: kernel.hz,
         settings: settings::settings(scenario, timestamps, egress.has_wire())?,
         commands: in_few_batches(out.commands),

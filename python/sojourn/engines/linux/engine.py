@@ -28,6 +28,10 @@ _TOOLS = ("ip", "tc")
 # Where the guest looks for programs.
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _LOOK_EVERY_S = 0.2
+_CAPTURED = (
+    "Sojourn, engine linux: real packets of the kernel, cut after 80 bytes; all propagation delay "
+    "to the receivers is in front of the queue"
+)
 
 
 class Place(Protocol):
@@ -81,6 +85,32 @@ class Linux:
             ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
             InputError: no kernel is available, or a package is missing.
         """
+        with self._prepared(scenario, options, controls) as job:
+            yield job
+
+    def capture(
+        self,
+        scenario: _core.Scenario,
+        options: OptionValues,
+        folder: str,
+        file_format: str,
+        cancel: _core.Cancel,
+    ) -> tuple[list[str], str]:
+        """Run a scenario and write the packets of its hosts; see `CapturingEngine`."""
+        with self._prepared(scenario, options, captures=True) as job:
+            job.run(cancel)
+            digest = job.collect().digest
+            return job.write_captures(folder, file_format), digest
+
+    @contextmanager
+    def _prepared(
+        self,
+        scenario: _core.Scenario,
+        options: OptionValues,
+        controls: Sequence[CustomControl] = (),
+        *,
+        captures: bool = False,
+    ) -> Iterator[_LinuxJob]:
         platforms.require_linux("engine linux")
         if controls:
             raise InputError("cc: engine linux runs the kernel's own congestion controls")
@@ -88,6 +118,8 @@ class Linux:
             raise InputError("app: engine linux runs its own traffic programs; use engine sim")
         place = _place(scenario, options.get("kernel"), options.get("programs"))
         plan = place.plan(scenario)
+        if captures:
+            plan = _core.linux_plan_capturing(scenario, plan)
         with ExitStack() as stack:
             folder = stack.enter_context(scratch())
             yield _LinuxJob(scenario, place, plan, folder, stack)
@@ -155,6 +187,15 @@ class _LinuxJob:
                 self._scenario, self._plan, str(self._folder.shared), json.dumps(facts),
                 place.virtual_time, self._took_s,
             )  # fmt: skip
+        except ValueError as error:
+            raise RunFailed(str(error)) from error
+
+    def write_captures(self, folder: str, file_format: str) -> list[str]:
+        shared = str(self._folder.shared)
+        try:
+            return _core.write_captures(
+                self._scenario, self._plan, shared, folder, file_format, _CAPTURED
+            )
         except ValueError as error:
             raise RunFailed(str(error)) from error
 

@@ -12,9 +12,13 @@ from sojourn.control import CustomControl
 from sojourn.engines import child
 from sojourn.engines.ns3 import DECLARED, runner
 from sojourn.engines.protocol import Availability, Engine, OptionValues
-from sojourn.errors import InputError
+from sojourn.errors import InputError, RunFailed
 
 TEXT = "run.txt"
+_CAPTURED = (
+    "Sojourn, engine ns3: real packets of ns-3, cut after 80 bytes; its TCP sends no MSS option, "
+    "which Wireshark reports"
+)
 
 
 class Ns3:
@@ -38,11 +42,36 @@ class Ns3:
             ScenarioError: ns-3, or this engine, cannot do what the scenario asks for.
             InputError: the runner is not built.
         """
+        with self._prepared(scenario, controls) as job:
+            yield job
+
+    def capture(
+        self,
+        scenario: _core.Scenario,
+        _options: OptionValues,
+        folder: str,
+        file_format: str,
+        cancel: _core.Cancel,
+    ) -> tuple[list[str], str]:
+        """Run a scenario and write the packets of ns-3; see `CapturingEngine`."""
+        with self._prepared(scenario, captures=True) as job:
+            job.run(cancel)
+            digest = job.collect().digest
+            return job.write_captures(folder, file_format), digest
+
+    @contextmanager
+    def _prepared(
+        self,
+        scenario: _core.Scenario,
+        controls: Sequence[CustomControl] = (),
+        *,
+        captures: bool = False,
+    ) -> Iterator[_Ns3Job]:
         if controls:
             raise InputError("cc: engine ns3 runs ns-3's own congestion controls")
         if scenario.app_sources:
             raise InputError("app: engine ns3 has bulk data, files and datagrams; use engine sim")
-        plan, text = _core.ns3_plan(scenario)
+        plan, text = _core.ns3_plan(scenario, captures)
         found = runner.require()
         with child.scratch() as folder:
             yield _Ns3Job(scenario, found, plan, text, folder)
@@ -94,6 +123,15 @@ class _Ns3Job:
     def collect(self) -> _core.Run:
         shared = str(self._folder.shared)
         return _core.ns3_collect(self._scenario, self._plan, shared, self._runner.ns3, self._took_s)
+
+    def write_captures(self, folder: str, file_format: str) -> list[str]:
+        shared = str(self._folder.shared)
+        try:
+            return _core.write_captures(
+                self._scenario, self._plan, shared, folder, file_format, _CAPTURED
+            )
+        except ValueError as error:
+            raise RunFailed(str(error)) from error
 
 
 ENGINE: Engine = Ns3()

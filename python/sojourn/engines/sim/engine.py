@@ -29,6 +29,17 @@ class Simulator:
         """A loaded scenario has been checked already."""
         yield _SimulatorJob(scenario, controls)
 
+    def capture(
+        self,
+        scenario: _core.Scenario,
+        _options: OptionValues,
+        folder: str,
+        file_format: str,
+        cancel: _core.Cancel,
+    ) -> tuple[list[str], str]:
+        """Simulate a scenario and write its packets; see `CapturingEngine`."""
+        return _core.capture(scenario, folder, file_format, cancel)
+
     def describe(self, _options: OptionValues) -> str:
         """Its name; pages and manifests show the version of the core with it."""
         return self.name
