@@ -3,8 +3,8 @@
     python benches/real_stacks.py
 
 Runs one bulk transfer alone, then the same next to one CUBIC flow of the simulator. Each sender is
-a library inside the simulator (quinn, smoltcp; ngtcp2 if Debian's packages are installed), the
-simulator's TCP, or the TCP of Linux in the guest, where the AQM is ours too.
+a library inside the simulator (quinn, smoltcp, a call of str0m; ngtcp2 if Debian's packages are
+installed), the simulator's TCP, or the TCP of Linux in the guest, where the AQM is ours too.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ name = "stack"
 path = ["bottleneck"]
 rtt = "50ms"
 {transport}
-app = {{ kind = "bulk" }}
+app = {{ {app} }}
 """
+# At the best quality 10 Mbit/s.
+VIDEO = 'kind = "video", frames = ["41250B"], interval = "33ms"'
 RIVAL = """
 [[flows]]
 name = "rival"
@@ -65,18 +67,20 @@ class Sender:
     Attributes:
         name: in the tables.
         transport: lines of the scenario's flow.
+        app: what the flow carries.
         endpoint: the library of flows with transport ``library``.
         engine: where it runs.
     """
 
     name: str
     transport: str = 'transport = "library"'
+    app: str = 'kind = "bulk"'
     endpoint: str = ""
     engine: str = "sim"
 
     def compared(self, rival: str) -> Comparison:
         """Its runs under every AQM, next to a rival if one is given."""
-        scenario = _core.Scenario.load(TEXT.format(transport=self.transport) + rival)
+        scenario = _core.Scenario.load(TEXT.format(transport=self.transport, app=self.app) + rival)
         endpoints = {"library": self.endpoint} if self.endpoint else None
         return compare(scenario, AQMS, SEEDS, engine=self.engine, endpoints=endpoints)
 
@@ -89,6 +93,7 @@ def senders(built: Path) -> Iterator[Sender]:
         yield Sender(f"quinn {control}", endpoint=f"quinn:cc={control}")
     for control in ("reno", "cubic"):
         yield Sender(f"smoltcp {control}", endpoint=f"smoltcp:cc={control}")
+    yield Sender("str0m", endpoint="str0m", app=VIDEO)
     library = _ngtcp2(built)
     for control in ("reno", "cubic", "bbr", "bbr2") if library else ():
         yield Sender(f"ngtcp2 {control}", endpoint=f"{library}:cc={control}")
@@ -162,8 +167,8 @@ def main() -> None:
                 shared.add(sender, {"Goodput [Mbit/s]": _means(against, goodput, 1e-6)})
     guest = kernel.find()
     text = (
-        f"Guest kernel {guest.version if guest else 'missing'}; quinn-proto and smoltcp as in "
-        f"`Cargo.lock`; ngtcp2 of Debian 12. Means over {SEEDS} seeds.\n\n"
+        f"Guest kernel {guest.version if guest else 'missing'}; quinn-proto, smoltcp and str0m as "
+        f"in `Cargo.lock`; ngtcp2 of Debian 12. Means over {SEEDS} seeds.\n\n"
         f"## Alone\n\n{alone.text()}\n## Next to one CUBIC flow\n\n{shared.text()}"
     )
     files.replace_between(PAGE, *MARKS, text)

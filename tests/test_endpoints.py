@@ -118,3 +118,37 @@ def test_smoltcp_carries_data_and_has_no_ecn(folder):
     (folder / "quic.toml").write_text(SCENARIO.replace('"codel"', '"dualpi2"'))
     with pytest.raises(_core.ScenarioError, match=r"smoltcp .* has no ECN, and links"):
         sojourn.run("quic.toml", endpoints={"quic": "smoltcp"})
+
+
+CALL = SCENARIO.replace(
+    'app = { kind = "bulk" }', 'app = { kind = "video", frames = ["20kB"], interval = "33ms" }'
+)
+
+
+def test_a_call_over_str0m_has_metrics_of_video_and_no_ecn(folder):
+    (folder / "quic.toml").write_text(CALL.replace('"3s"', '"10s"'))
+    result = sojourn.run("quic.toml", endpoints={"quic": "str0m:share=0.7"})
+    named = result.manifest["sim"]["endpoints"]["quic"]
+    assert named == "str0m 0.25.0 unencrypted, adapter 1: share=0.7, wait=500ms"
+    assert result.summary["class/download/frames_skipped"] < 0.1
+    assert 0 < result.summary["class/download/frame_delay_p95"] < 1
+    assert not result.warnings
+    (folder / "quic.toml").write_text(CALL.replace('"codel"', '"dualpi2"'))
+    with pytest.raises(_core.ScenarioError, match=r"str0m .* has no ECN, and links"):
+        sojourn.run("quic.toml", endpoints={"quic": "str0m"})
+
+
+def test_libraries_for_streams_and_for_calls_are_not_confused(folder):
+    sentence = r"carries kind `video`, and flows\[0\]\.app has kind `bulk`"
+    with pytest.raises(_core.ScenarioError, match=sentence):
+        sojourn.run("quic.toml", endpoints={"quic": "str0m"})
+    (folder / "quic.toml").write_text(CALL)
+    with pytest.raises(_core.ScenarioError, match="carries kind `bulk`"):
+        sojourn.run("quic.toml", endpoints={"quic": "quinn"})
+
+
+def test_str0m_keeps_every_promise_with_other_entropy(folder, capsys):
+    from sojourn.cli import main
+
+    assert main(["check", "str0m", "--quick"]) == 0, capsys.readouterr()
+    assert "in 3 processes" in capsys.readouterr().out

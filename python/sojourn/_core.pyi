@@ -717,7 +717,7 @@ def endpoints() -> list[str]:
 
 def examine_endpoint(
     text: str, file: tuple[str, str, str] | None
-) -> tuple[str, bool, str | None, list[tuple[str, bool | None, str]]]:
+) -> tuple[str, tuple[bool, bool], str | None, list[tuple[str, bool | None, str]]]:
     """Check a transport library on an idle bottleneck.
 
     Args:
@@ -725,8 +725,9 @@ def examine_endpoint(
         file: as for `Scenario.with_endpoints`.
 
     Returns:
-        The library in full, whether it has ECN, why its runs may differ (None if they cannot), and
-        every rule: whether it held or None if it does not apply, and how it was tested or broken.
+        The library in full, whether it has ECN and carries video, why its runs may differ (None if
+        they cannot), and every rule: whether it held or None if it does not apply, and how it was
+        tested or broken.
 
     Raises:
         ScenarioError: the library or a setting is unknown.

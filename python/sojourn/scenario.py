@@ -2677,7 +2677,9 @@ class Video(_Part):
     """Video in datagrams: a frame of varying size at even intervals.
 
     Attributes:
-        frames: Sizes of frames: a list, with equal probabilities, or a distribution.
+        frames: Sizes of frames: a list, with equal probabilities, or a distribution. With
+            ``transport``: at the best quality; the library makes them smaller as its rate control
+            demands.
         interval: Time between frames, such as ``40ms``.
         packet: The largest datagram, headers included; a frame is split into as many as it needs.
             Default: ``"1500B"``.
@@ -2752,7 +2754,7 @@ class FlowGroup(_Part):
             times the fastest initial rate on the path.
         transport: A transport other than the simulator's TCP: a name such as ``quic``. The command
             line says which library it is, ``--endpoint quic=quinn``, or Python's ``endpoints=``.
-            The flows carry bulk data.
+            The flows carry bulk data; with a library for calls, such as ``str0m``, video.
         tcp: TCP: the rules that both ends follow: ``linux`` (6.1), ``linux-7.2``, the same two with
             pacing (``linux-fq``, ``linux-7.2-fq``), ``linux-2.6``, ``newreno``, ``sack``, ``reno``,
             ``tahoe``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,

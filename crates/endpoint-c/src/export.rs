@@ -269,7 +269,8 @@ unsafe extern "C" fn expire(end: *mut c_void, now_ns: u64) {
 unsafe extern "C" fn event(end: *mut c_void, event: *mut RawEvent) -> c_int {
     let work = |end: &mut End| {
         let (kind, stream) = match end.endpoint.event() {
-            None => (event::NONE, 0),
+            // The table has no frames of video, so a host of it offers none.
+            None | Some(ConnectionEvent::FrameComplete(_)) => (event::NONE, 0),
             Some(ConnectionEvent::Connected) => (event::CONNECTED, 0),
             Some(ConnectionEvent::Readable(stream)) => (event::READABLE, stream),
             Some(ConnectionEvent::Writable(stream)) => (event::WRITABLE, stream),

@@ -28,11 +28,22 @@ fn scenario(seconds: u32, of_link: &str, of_flow: &str) -> String {
 }
 
 const TAILDROP: &str = "queue = 'taildrop'";
-const BULK: &str = "app = { kind = 'bulk' }";
+/// Video of 4.8 Mbit/s at the best quality.
+const VIDEO: &str = "kind = 'video', frames = ['20kB'], interval = '33ms'";
+/// The share of frames that are not shown over a link that loses packets, at most.
+const MOST_SKIPPED: f64 = 0.1;
 /// The largest packet of a path, unless a scenario says otherwise.
 const MTU: u32 = 1500;
 /// The transfer over a link that loses packets.
 const TRANSFER_BYTES: u64 = 500_000;
+
+/// The keys of a flow over a path with packets of up to `mtu` bytes.
+fn flow(stack: &ConfiguredStack, mtu: u32) -> String {
+    match stack.stack.carries_video() {
+        true => format!("app = {{ {VIDEO}, packet = '{mtu}B' }}"),
+        false => format!("packet = '{mtu}B'\napp = {{ kind = 'bulk' }}"),
+    }
+}
 
 /// A run, and what the server did in it.
 struct Watch {
@@ -55,28 +66,33 @@ fn watch(stack: &ConfiguredStack, text: &str) -> Watch {
 /// Tests every rule for a library and its adapter. If the first one fails, that it carries data,
 /// the others are not tested.
 pub fn examine(stack: &ConfiguredStack) -> Vec<Finding> {
-    let bulk = watch(stack, &scenario(8, TAILDROP, BULK));
-    let carries = carries(&bulk);
+    let alone = watch(stack, &scenario(8, TAILDROP, &flow(stack, MTU)));
+    let carries = carries(&alone);
     if carries.held == Some(false) {
         return vec![carries];
     }
-    vec![
-        carries,
-        sizes(stack),
-        complete(stack),
-        judge::full_datagrams(&bulk.log, MTU - stack.stack.carries().header_bytes()),
-        judge::little_ahead(&bulk.log),
-        judge::pacing(&bulk.log),
-        judge::bursts(&bulk.log),
-        judge::marks(stack.stack.has_ecn().then(|| with_ecn(stack)).as_ref()),
-    ]
+    let mut findings = vec![carries, sizes(stack)];
+    if stack.stack.carries_video() {
+        findings.push(shown(stack));
+    } else {
+        let most = MTU - stack.stack.carries().header_bytes();
+        findings.push(complete(stack));
+        findings.push(judge::full_datagrams(&alone.log, most));
+        findings.push(judge::little_ahead(&alone.log));
+    }
+    findings.push(judge::pacing(&alone.log));
+    findings.push(judge::bursts(&alone.log));
+    findings.push(judge::marks(stack.stack.has_ecn().then(|| with_ecn(stack)).as_ref()));
+    findings
+}
+
+fn value(run: &Run, metric: &str) -> Option<f64> {
+    run.summary.iter().find(|row| row.metric == metric).map(|row| row.value)
 }
 
 fn carries(Watch { run, .. }: &Watch) -> Finding {
     let promise = "it carries data over an idle bottleneck";
-    let goodput = run.as_ref().map(|run| {
-        run.summary.iter().find(|row| row.metric == "goodput").map_or(0.0, |row| row.value)
-    });
+    let goodput = run.as_ref().map(|run| value(run, "goodput").unwrap_or(0.0));
     let (held, detail) = match goodput {
         Ok(goodput) if goodput > 0.0 => {
             (true, format!("goodput {:.2} Mbit/s of 20 in 8 s", goodput / 1e6))
@@ -91,8 +107,7 @@ fn carries(Watch { run, .. }: &Watch) -> Finding {
 fn sizes(stack: &ConfiguredStack) -> Finding {
     let promise = "its datagrams fit the path";
     for bytes in [1280, 9000] {
-        let flow = format!("packet = '{bytes}B'\n{BULK}");
-        if let Err(error) = watch(stack, &scenario(2, TAILDROP, &flow)).run {
+        if let Err(error) = watch(stack, &scenario(2, TAILDROP, &flow(stack, bytes))).run {
             let detail = format!("on a path of {bytes} bytes: {error}");
             return Finding { promise, held: Some(false), detail };
         }
@@ -101,11 +116,31 @@ fn sizes(stack: &ConfiguredStack) -> Finding {
     Finding { promise, held: Some(true), detail }
 }
 
+/// A link that loses packets.
+fn lossy() -> String {
+    format!("{TAILDROP}\nloss = {{ kind = 'bernoulli', rate = 0.02 }}")
+}
+
+/// Without retransmissions a third of the frames would lack a packet.
+fn shown(stack: &ConfiguredStack) -> Finding {
+    let promise = "frames over a link that loses packets are shown";
+    let (held, detail) = match watch(stack, &scenario(20, &lossy(), &flow(stack, MTU))).run {
+        Err(error) => (false, error.to_string()),
+        Ok(run) => match value(&run, "frames_skipped") {
+            Some(skipped) => {
+                let detail = format!("{:.1} % skipped, 2 % of packets lost", 100.0 * skipped);
+                (skipped <= MOST_SKIPPED, detail)
+            }
+            None => (false, "no frame is shown within 20 s".to_owned()),
+        },
+    };
+    Finding { promise, held: Some(held), detail }
+}
+
 fn complete(stack: &ConfiguredStack) -> Finding {
     let promise = "a transfer over a link that loses packets is complete";
-    let link = format!("{TAILDROP}\nloss = {{ kind = 'bernoulli', rate = 0.02 }}");
     let flow = format!("app = {{ kind = 'bulk', bytes = '{TRANSFER_BYTES}B' }}");
-    let (held, detail) = match watch(stack, &scenario(60, &link, &flow)).run {
+    let (held, detail) = match watch(stack, &scenario(60, &lossy(), &flow)).run {
         Err(error) => (false, error.to_string()),
         Ok(run) => match &run.transfers[..] {
             [transfer] if transfer.bytes == TRANSFER_BYTES => {
@@ -124,5 +159,6 @@ fn complete(stack: &ConfiguredStack) -> Finding {
 
 /// A run whose hosts pass on the ECN field.
 fn with_ecn(stack: &ConfiguredStack) -> ServerLog {
-    watch(stack, &scenario(8, "queue = 'codel:ecn=true'", &format!("ecn = true\n{BULK}"))).log
+    let flow = format!("ecn = true\n{}", flow(stack, MTU));
+    watch(stack, &scenario(8, "queue = 'codel:ecn=true'", &flow)).log
 }

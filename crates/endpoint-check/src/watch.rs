@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use sojourn_aqm::{Ecn, Time};
 use sojourn_endpoint::{
     Carries, ConnectionEvent, Datagram, Endpoint, HostSettings, Peer, Read, Stack, Stats,
-    StreamNumber, Transmit,
+    StreamNumber, Transmit, VideoFrame,
 };
 
 /// A datagram that a server has sent.
@@ -60,6 +60,10 @@ impl Stack for Watched {
 
     fn has_ecn(&self) -> bool {
         self.stack.has_ecn()
+    }
+
+    fn carries_video(&self) -> bool {
+        self.stack.carries_video()
     }
 
     fn unrepeatable(&self) -> Option<&'static str> {
@@ -137,6 +141,10 @@ impl Endpoint for WatchedEnd {
             }
         });
         taken
+    }
+
+    fn send_frame(&mut self, now: Time, frame: VideoFrame) -> u64 {
+        self.end.send_frame(now, frame)
     }
 
     fn read(&mut self, now: Time, stream: StreamNumber) -> Read {

@@ -3,9 +3,9 @@
 //!
 //! A [`Stack`] is the library, an [`Endpoint`] one end of one connection. The host calls; the
 //! endpoint never calls back, blocks, reads a clock or draws randomness from the system. After
-//! every [`Endpoint::connect`], [`Endpoint::input`], [`Endpoint::expire`], [`Endpoint::write`] and
-//! [`Endpoint::close`] the host calls [`Endpoint::event`] and [`Endpoint::output`] until both
-//! return `None`, then asks for the [`Endpoint::deadline`].
+//! every [`Endpoint::connect`], [`Endpoint::input`], [`Endpoint::expire`], [`Endpoint::write`],
+//! [`Endpoint::send_frame`] and [`Endpoint::close`] the host calls [`Endpoint::event`] and
+//! [`Endpoint::output`] until both return `None`, then asks for the [`Endpoint::deadline`].
 //!
 //! # Decisions
 //!
@@ -16,6 +16,10 @@
 //!
 //! **Pacing** is either in the deadline, as in quinn, or in [`Transmit::earliest`], as in quiche.
 //! The host holds a datagram until then, and the later ones of the same endpoint behind it.
+//!
+//! **Video is frames, not a stream.** The host offers a frame with the size that the best quality
+//! needs, and the library answers how large it is, as its congestion control decides that. The
+//! other end says which frames are complete, in the order in which they are shown.
 //!
 //! **Randomness is judged, not trusted.** A library receives a seed. If it still draws from the
 //! system and this may change the times or sizes of datagrams, [`Stack::unrepeatable`] says so, and
@@ -102,6 +106,20 @@ pub struct Transmit {
 /// Number of a stream, from zero in the order in which the client opens them.
 pub type StreamNumber = u64;
 
+/// Number of a frame of video, from zero in the order in which they are sent.
+pub type FrameNumber = u32;
+
+/// A frame of video that the server may send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VideoFrame {
+    /// Its number, if it is sent; otherwise the next one has it.
+    pub number: FrameNumber,
+    /// Its size in bytes at the best quality; positive.
+    pub most_bytes: u64,
+    /// Time until the next one.
+    pub interval: Span,
+}
+
 /// What has happened at an endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectionEvent {
@@ -111,6 +129,8 @@ pub enum ConnectionEvent {
     Readable(StreamNumber),
     /// The stream takes data again, after a [`Endpoint::write`] that took less than was offered.
     Writable(StreamNumber),
+    /// At the client, the frame is complete and is shown; earlier ones will not be.
+    FrameComplete(FrameNumber),
     /// The connection is over, with the reason in words.
     Closed(String),
 }
@@ -167,7 +187,14 @@ pub trait Endpoint: Send {
     /// congestion windows ahead. With `finish`, the stream ends once all of them are taken.
     fn write(&mut self, now: Time, stream: StreamNumber, bytes: u64, finish: bool) -> u64;
 
-    /// Reads and discards all that has arrived in order on a stream.
+    /// Offers a frame of video to the server. Returns the size that it is sent with, at most that
+    /// of the best quality; zero if it is not sent.
+    fn send_frame(&mut self, _now: Time, _frame: VideoFrame) -> u64 {
+        0
+    }
+
+    /// Reads and discards all that has arrived in order on a stream. For video, which has no
+    /// streams: the number of payload bytes that have arrived.
     fn read(&mut self, now: Time, stream: StreamNumber) -> Read;
 
     /// Ends the connection at once.
@@ -194,6 +221,11 @@ pub trait Stack: Send + Sync + fmt::Debug {
     /// Whether it sends ECN-capable datagrams and reports marks.
     fn has_ecn(&self) -> bool;
 
+    /// Whether it carries frames of video, and no streams.
+    fn carries_video(&self) -> bool {
+        false
+    }
+
     /// Why two runs with one seed may differ; `None` if they cannot.
     fn unrepeatable(&self) -> Option<&'static str>;
 
@@ -216,6 +248,10 @@ impl<S: Stack + ?Sized> Stack for Arc<S> {
 
     fn has_ecn(&self) -> bool {
         (**self).has_ecn()
+    }
+
+    fn carries_video(&self) -> bool {
+        (**self).carries_video()
     }
 
     fn unrepeatable(&self) -> Option<&'static str> {

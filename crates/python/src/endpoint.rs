@@ -16,6 +16,8 @@ const KNOWN: &[&str] = &[
     "quinn",
     #[cfg(feature = "smoltcp")]
     "smoltcp",
+    #[cfg(feature = "str0m")]
+    "str0m",
 ];
 
 /// The file of a library to load, its name in messages, and the name of its code in manifests.
@@ -42,6 +44,8 @@ pub fn configured(
         "quinn" => quinn(&spec).map_err(refused),
         #[cfg(feature = "smoltcp")]
         "smoltcp" => smoltcp(&spec).map_err(refused),
+        #[cfg(feature = "str0m")]
+        "str0m" => str0m(&spec).map_err(refused),
         kind if KNOWN.is_empty() => Err(refused(format!(
             "`{kind}` is not compiled in; build with `maturin develop --features quinn`"
         ))),
@@ -54,8 +58,9 @@ pub fn configured(
 
 /// A rule, whether it held or `None` if it does not apply, how it was tested or what broke it.
 type FindingRow = (String, Option<bool>, String);
-/// The library in full, whether it has ECN, why its runs may differ, and every rule.
-type Examined = (String, bool, Option<&'static str>, Vec<FindingRow>);
+/// The library in full, whether it has ECN and carries video, why its runs may differ, and every
+/// rule.
+type Examined = (String, (bool, bool), Option<&'static str>, Vec<FindingRow>);
 
 /// Checks a transport library.
 #[pyfunction]
@@ -68,7 +73,8 @@ pub fn examine_endpoint(
     let checked = ConfiguredStack { in_full: in_full.clone(), stack: Arc::clone(&stack) };
     let findings = py.detach(|| sojourn_endpoint_check::examine(&checked));
     let rows = findings.into_iter().map(|it| (it.promise.to_owned(), it.held, it.detail));
-    Ok((in_full, stack.has_ecn(), stack.unrepeatable(), rows.collect()))
+    let able = (stack.has_ecn(), stack.carries_video());
+    Ok((in_full, able, stack.unrepeatable(), rows.collect()))
 }
 
 /// The libraries that are compiled in.
@@ -85,7 +91,7 @@ pub fn try_endpoint(opened: &str, name: &str, source: &str) -> Result<(), Refusa
 }
 
 /// The settings of a library as pairs of texts.
-#[cfg(any(feature = "quinn", feature = "smoltcp"))]
+#[cfg(any(feature = "quinn", feature = "smoltcp", feature = "str0m"))]
 fn settings(spec: &SpecText) -> impl Iterator<Item = (&str, &str)> {
     spec.settings.iter().map(|(key, value)| (key.as_str(), value.as_str()))
 }
@@ -104,4 +110,12 @@ fn smoltcp(spec: &SpecText) -> Result<ConfiguredStack, String> {
 
     let smoltcp = Smoltcp::new(SmoltcpSettings::parse(settings(spec))?);
     Ok(ConfiguredStack::new(Arc::new(smoltcp)))
+}
+
+#[cfg(feature = "str0m")]
+fn str0m(spec: &SpecText) -> Result<ConfiguredStack, String> {
+    use sojourn_endpoint_str0m::{Str0m, Str0mSettings};
+
+    let str0m = Str0m::new(Str0mSettings::parse(settings(spec))?);
+    Ok(ConfiguredStack::new(Arc::new(str0m)))
 }

@@ -685,7 +685,16 @@ fn a_transport_library_takes_neither_keys_of_tcp_nor_other_applications() {
     refused(&with("cc = \"reno\""), "demo.toml:11: flows[0].cc", "`transport` replaces it");
     refused(&with("packet = \"1kB\""), "demo.toml:11: flows[0].packet", "write 1280B or more");
     let web = with("").replace("kind = \"bulk\"", "kind = \"web\"");
-    refused(&web, "demo.toml:10: flows[0].transport", "carries kind `bulk`, not `web`");
+    refused(&web, "demo.toml:10: flows[0].transport", "carries kind `bulk` or `video`, not `web`");
+    let call = |more: &str| {
+        let app = format!("kind = \"video\", frames = [\"9kB\"], interval = \"33ms\"{more}");
+        with("").replace("kind = \"bulk\"", &app)
+    };
+    assert!(load(&call(", packet = \"1280B\""), &[]).is_ok());
+    let small = call(", packet = \"1kB\"");
+    refused(&small, "demo.toml:12: flows[0].app.packet", "write 1280B or more");
+    let outside = call("").replace("transport =", "packet = \"1500B\"\ntransport =");
+    refused(&outside, "demo.toml:10: flows[0].packet", "write it inside `app`");
     refused(&with("ecn = \"ect1\""), "demo.toml:11: flows[0].ecn", "for the library to choose");
     let named = with("").replace("\"quic\"", "\"./lib.so\"");
     refused(&named, "demo.toml:10: flows[0].transport", "a word of letters");

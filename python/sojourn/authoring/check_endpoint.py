@@ -34,8 +34,9 @@ rtt = "40ms"
 start = "0s..1s"
 transport = "checked"
 {flow}
-app = {{ kind = "bulk" }}
+app = {{ {app} }}
 """
+_APPS = {False: 'kind = "bulk"', True: 'kind = "video", frames = ["20kB"], interval = "33ms"'}
 _PROGRAM = """
 import sys
 sys.path[:] = {path!r}
@@ -105,7 +106,7 @@ def check(endpoint: str, *, quick: bool = False) -> CheckedEndpoint:
     """
     file = library_file(endpoint)
     opened = library.opened(file, library.ENDPOINT) if file else None
-    source, has_ecn, doubt, rows = _core.examine_endpoint(endpoint, opened)
+    source, able, doubt, rows = _core.examine_endpoint(endpoint, opened)
     findings = [Finding(*row) for row in rows]
     made = CheckedEndpoint(
         endpoint=endpoint,
@@ -115,14 +116,17 @@ def check(endpoint: str, *, quick: bool = False) -> CheckedEndpoint:
     )
     if made.is_kept:
         content = file.read_bytes() if file else b""
-        findings.append(_repeats(endpoint, content, doubt, has_ecn, 1 if quick else 2))
+        findings.append(_repeats(endpoint, content, doubt, able, 1 if quick else 2))
     return made
 
 
-def _repeats(endpoint: str, content: bytes, doubt: str | None, has_ecn: bool, each: int) -> Finding:
+def _repeats(
+    endpoint: str, content: bytes, doubt: str | None, able: tuple[bool, bool], each: int
+) -> Finding:
     """Judge the digests of equal processes, and of processes with different environments."""
+    has_ecn, carries_video = able
     flow, ecn = ("ecn = true", ":ecn=true") if has_ecn else ("", "")
-    text = _SCENARIO.format(flow=flow, ecn=ecn)
+    text = _SCENARIO.format(flow=flow, ecn=ecn, app=_APPS[carries_video])
     alike = [_digest(endpoint, text, {}, is_fixed=True) for _ in range(each)]
     different = [_digest(endpoint, text, _entropy(n), is_fixed=False) for n in range(2 * each)]
     failed = [digest for digest in [*alike, *different] if digest.startswith("failed: ")]

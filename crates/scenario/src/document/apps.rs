@@ -264,7 +264,8 @@ pub struct Bursts {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
-    /// Sizes of frames: a list, with equal probabilities, or a distribution.
+    /// Sizes of frames: a list, with equal probabilities, or a distribution. With `transport`: at
+    /// the best quality; the library makes them smaller as its rate control demands.
     pub frames: Sizes,
     /// Time between frames, such as `40ms`.
     pub interval: SpanText,

@@ -15,7 +15,7 @@ use crate::document::ip_fields::{EcnKey, code_name};
 use crate::document::quantities::{RateText, SizeText, SpanText};
 use crate::error::ScenarioError;
 use crate::recorded::traffic;
-use crate::resolved::{App, Chunks, Codec, Datagrams, Recording, Transfers, Web};
+use crate::resolved::{App, Carried, Chunks, Codec, Datagrams, Recording, Sizes, Transfers, Web};
 
 /// The recordings that applications name, by the index of the group.
 pub(crate) type Recordings = BTreeMap<usize, Arc<Recording>>;
@@ -77,11 +77,9 @@ pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> C
         }
         apps::App::Bursts(bursts) => self::bursts(place, written, bursts),
         apps::App::Video(video) => {
-            positive(place, &[("interval", video.interval)], "it separates frames")?;
-            let frames = sizes::of(&format!("{place}.app.frames"), &video.frames)?;
+            let (frames, interval) = self::video(place, video)?;
             let packet_bytes = datagram_bytes(place, written, video.packet)?;
-            let (ecn, interval) = (written.ecn.of_datagrams(), video.interval.0);
-            Ok(App::Video { packet_bytes, ecn, frames, interval })
+            Ok(App::Video { packet_bytes, ecn: written.ecn.of_datagrams(), frames, interval })
         }
         apps::App::Replay(replay) => Ok(App::Replay {
             packet_bytes: datagram_bytes(place, written, replay.packet)?,
@@ -214,23 +212,43 @@ fn over_library(place: &str, written: &FlowGroup, transport: &str) -> Checked<Ap
             format!("`{key}` belongs to the simulator's TCP, and `transport` replaces it");
         return refuse(&format!("{place}.{key}"), message + "; leave one of the two out");
     }
-    let apps::App::Bulk(bulk) = &written.app else {
-        let kind = written.app.kind();
-        let message = format!("a transport library carries kind `bulk`, not `{kind}`");
-        return refuse(&format!("{place}.transport"), message + "; leave `transport` out");
+    let (carried, packet_place, packet) = match &written.app {
+        apps::App::Bulk(bulk) => {
+            let packet = written.packet.unwrap_or(ETHERNET_MTU);
+            (Carried::Bulk(amount(place, bulk)?), format!("{place}.packet"), packet)
+        }
+        apps::App::Video(video) => {
+            if written.packet.is_some() {
+                let message = "belongs to kind `bulk`; write it inside `app`";
+                return refuse(&format!("{place}.packet"), message);
+            }
+            let (frames, interval) = self::video(place, video)?;
+            let packet_place = format!("{place}.app.packet");
+            (Carried::Video { frames, interval }, packet_place, video.packet)
+        }
+        app => {
+            let kind = app.kind();
+            let message = format!("a library carries kind `bulk` or `video`, not `{kind}`");
+            return refuse(&format!("{place}.transport"), message + "; leave `transport` out");
+        }
     };
     if let EcnKey::Code(code) = written.ecn {
         let message = format!("`{}` is for the library to choose", code_name(code));
         return refuse(&format!("{place}.ecn"), message + "; write `true` to let it");
     }
-    let packet = written.packet.unwrap_or(ETHERNET_MTU);
-    let packet_bytes = packet_bytes(&format!("{place}.packet"), packet)?;
+    let packet_bytes = packet_bytes(&packet_place, packet)?;
     if packet_bytes < LEAST_MTU {
         let message = format!("{packet} is less than the 1280B that every path carries");
-        return refuse(&format!("{place}.packet"), message + "; write 1280B or more");
+        return refuse(&packet_place, message + "; write 1280B or more");
     }
-    let (transport, bytes) = (transport.to_owned(), amount(place, bulk)?);
-    Ok(App::Endpoint { transport, bytes, packet_bytes, ecn: written.ecn == EcnKey::Yes })
+    let (transport, ecn) = (transport.to_owned(), written.ecn == EcnKey::Yes);
+    Ok(App::Endpoint { transport, carried, packet_bytes, ecn })
+}
+
+/// The sizes of frames, and the time between them.
+fn video(place: &str, video: &apps::Video) -> Checked<(Sizes, Span)> {
+    positive(place, &[("interval", video.interval)], "it separates frames")?;
+    Ok((sizes::of(&format!("{place}.app.frames"), &video.frames)?, video.interval.0))
 }
 
 /// The amount of a bulk application.

@@ -19,12 +19,12 @@ pub enum App {
         /// The amount, if limited.
         bytes: Option<u64>,
     },
-    /// Data over a transport library, unlimited or of a given amount.
+    /// Data or video over a transport library.
     Endpoint {
         /// What the scenario calls the transport; the caller says which library it is.
         transport: String,
-        /// The amount, if limited.
-        bytes: Option<u64>,
+        /// What it carries.
+        carried: Carried,
         /// Bytes of the largest IP packet that the path carries.
         packet_bytes: u32,
         /// Whether the hosts pass the ECN field between the library and the network.
@@ -155,7 +155,9 @@ impl App {
     /// The amount of data of a bulk application, `None` inside if it is unlimited.
     pub fn bulk(&self) -> Option<Option<u64>> {
         match self {
-            App::Bulk { bytes, .. } | App::Endpoint { bytes, .. } => Some(*bytes),
+            App::Bulk { bytes, .. } | App::Endpoint { carried: Carried::Bulk(bytes), .. } => {
+                Some(*bytes)
+            }
             _ => None,
         }
     }
@@ -222,6 +224,21 @@ impl App {
             | App::Endpoint { packet_bytes, .. } => *packet_bytes,
         }
     }
+}
+
+/// What a transport library carries.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Carried {
+    /// Data, unlimited or of a given amount.
+    Bulk(Option<u64>),
+    /// Frames of video.
+    Video {
+        /// Their sizes in bytes at the best quality.
+        frames: Sizes,
+        /// Time between frames.
+        #[serde(with = "as_numbers::span")]
+        interval: Span,
+    },
 }
 
 /// A player of video in chunks.

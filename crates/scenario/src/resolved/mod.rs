@@ -17,7 +17,9 @@ use std::num::NonZeroU32;
 
 use sojourn_aqm::Span;
 
-pub use self::apps::{App, Chunks, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web};
+pub use self::apps::{
+    App, Carried, Chunks, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web,
+};
 pub use self::flows::FlowGroup;
 pub use self::links::{
     Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Policer, Trace,

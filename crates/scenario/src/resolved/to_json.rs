@@ -6,8 +6,8 @@ use sojourn_aqm::{Ecn, Rate, Span, Time, units};
 
 use super::scheduler_json::{self, add_packing, queue};
 use super::{
-    App, Capacity, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl, Resolved,
-    Shape, Sizes, Tcp, Trace, Transfers, Wlan,
+    App, Capacity, Carried, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl,
+    Resolved, Shape, Sizes, Tcp, Trace, Transfers, Wlan,
 };
 use crate::document::ip_fields::code_name;
 use crate::document::quantities::OffloadText;
@@ -207,13 +207,9 @@ fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
 fn app(app: &App) -> Value {
     match app {
         App::Bulk { tcp, bytes } => bulk(tcp, *bytes),
-        App::Endpoint { transport, bytes, packet_bytes, ecn } => json!({
-            "kind": "bulk",
-            "bytes": bytes.map(units::show_bytes),
-            "transport": transport,
-            "packet": size(*packet_bytes),
-            "ecn": ecn,
-        }),
+        App::Endpoint { transport, carried, packet_bytes, ecn } => {
+            over_library(transport, carried, (*packet_bytes, *ecn))
+        }
         App::Files { tcp, sizes, think } => json!({
             "kind": "files",
             "sizes": self::sizes(sizes),
@@ -272,6 +268,19 @@ fn app(app: &App) -> Value {
             "ecn": datagram_ecn(*ecn),
         }),
     }
+}
+
+fn over_library(transport: &str, carried: &Carried, (packet_bytes, ecn): (u32, bool)) -> Value {
+    let mut table = match carried {
+        Carried::Bulk(bytes) => json!({ "kind": "bulk", "bytes": bytes.map(units::show_bytes) }),
+        Carried::Video { frames, interval } => json!({
+            "kind": "video", "frames": sizes(frames), "interval": text(interval),
+        }),
+    };
+    table["transport"] = json!(transport);
+    table["packet"] = json!(size(packet_bytes));
+    table["ecn"] = json!(ecn);
+    table
 }
 
 fn bulk(tcp: &Tcp, bytes: Option<u64>) -> Value {

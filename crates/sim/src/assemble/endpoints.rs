@@ -2,13 +2,13 @@
 
 use sojourn_aqm::{Ecn, Rng, Time};
 use sojourn_endpoint::{ConfiguredStack, Stacks};
-use sojourn_scenario::resolved::{App, FlowGroup, Resolved};
+use sojourn_scenario::resolved::{App, Carried, FlowGroup, Resolved};
 
 use crate::SimError;
-use crate::app::endpoint::{About, EndpointFlow, FirstFailure};
+use crate::app::endpoint::{About, EndpointFlow, FirstFailure, VideoCall};
 
-/// Checks that every transport has a library, that every library is used, and that libraries
-/// support ECN where the scenario needs it.
+/// Checks that every transport has a library, that every library is used, that it carries what the
+/// flow sends, and that it supports ECN where the scenario needs it.
 pub(super) fn check(plan: &Resolved, stacks: &Stacks) -> Result<(), SimError> {
     let used: Vec<&str> = plan.flows.iter().filter_map(|group| group.app.transport()).collect();
     if let Some(name) = stacks.keys().find(|name| !used.contains(&name.as_str())) {
@@ -21,6 +21,7 @@ pub(super) fn check(plan: &Resolved, stacks: &Stacks) -> Result<(), SimError> {
     for (index, group) in plan.flows.iter().enumerate() {
         if let Some(name) = group.app.transport() {
             let stack = find(stacks, index, name)?;
+            check_carried((index, group), (name, stack))?;
             check_ecn(plan, (index, group), (name, stack))?;
         }
     }
@@ -36,6 +37,20 @@ fn find<'a>(stacks: &'a Stacks, index: usize, name: &str) -> Result<&'a Configur
         );
         SimError::invalid(&format!("flows[{index}].transport"), message)
     })
+}
+
+fn check_carried(
+    (index, group): (usize, &FlowGroup),
+    (name, ConfiguredStack { in_full, stack }): (&str, &ConfiguredStack),
+) -> Result<(), SimError> {
+    let needs_video = group.app.bulk().is_none();
+    if stack.carries_video() == needs_video {
+        return Ok(());
+    }
+    let (own, other) = if needs_video { ("bulk", "video") } else { ("video", "bulk") };
+    let message =
+        format!("{in_full} carries kind `{own}`, and flows[{index}].app has kind `{other}`");
+    Err(SimError::invalid(&format!("endpoint[{name}]"), message + "; change one of the two"))
 }
 
 /// A flow without ECN is a different experiment, so no flow silently falls back to Not-ECT.
@@ -75,19 +90,27 @@ pub(super) fn flow(
     mut rng: Rng,
     failure: &FirstFailure,
 ) -> Result<EndpointFlow, SimError> {
-    let App::Endpoint { transport, bytes, packet_bytes, ecn } = &group.app else {
+    let App::Endpoint { transport, carried, packet_bytes, ecn } = &group.app else {
         unreachable!("the flow has a transport library")
+    };
+    let seeds = [seed(&mut rng), seed(&mut rng)];
+    let (bytes, video) = match carried {
+        Carried::Bulk(bytes) => (*bytes, None),
+        Carried::Video { frames, interval } => {
+            (None, Some(VideoCall::new(frames.clone(), *interval, rng)))
+        }
     };
     let about = About {
         flow: index,
         name: format!("flows `{}`, flow {place}", group.name),
         transport,
-        bytes: *bytes,
+        bytes,
+        video,
         mtu: *packet_bytes,
         ecn: *ecn,
         times,
         warmup,
-        seeds: [seed(&mut rng), seed(&mut rng)],
+        seeds,
     };
     EndpointFlow::new(stacks[transport].stack.as_ref(), about, failure)
         .map_err(|why| SimError::invalid(&format!("endpoint[{transport}]"), why))

@@ -75,12 +75,14 @@ impl World {
         self.probe.end_warmup(self.path.totals(self.warmup, &self.probe));
         self.at_warmup = self.flows.iter().map(|flow| flow.ends.delivered_bytes()).collect();
         for (index, flow) in self.flows.iter_mut().enumerate() {
-            if let FlowEnds::Datagrams(ends) = &mut flow.ends
-                && let DatagramEnds::Source(flow) = &mut **ends
-            {
-                let first = flow.count_from(self.warmup);
-                self.probe.notes.losses.count_from(index, first);
-                self.path.count_datagrams_from(index, first);
+            let FlowEnds::Datagrams(ends) = &mut flow.ends else { continue };
+            match &mut **ends {
+                DatagramEnds::Source(flow) => {
+                    let first = flow.count_from(self.warmup);
+                    self.probe.notes.losses.count_from(index, first);
+                    self.path.count_datagrams_from(index, first);
+                }
+                DatagramEnds::Library(flow) => flow.count_from(self.warmup),
             }
         }
         self.path.end_warmup();
@@ -116,10 +118,12 @@ impl World {
         for (SimulatedFlow { ends, class, .. }, &(_, stop)) in
             self.flows.iter_mut().zip(&self.times)
         {
-            if let FlowEnds::Datagrams(ends) = ends
-                && let DatagramEnds::Source(flow) = &mut **ends
-                && let Some(counts) = flow.take_frames(stop.min(self.end))
-            {
+            let (FlowEnds::Datagrams(ends), end) = (ends, stop.min(self.end)) else { continue };
+            let counts = match &mut **ends {
+                DatagramEnds::Source(flow) => flow.take_frames(end),
+                DatagramEnds::Library(flow) => flow.take_frames(end),
+            };
+            if let Some(counts) = counts {
                 self.probe.classes[*class as usize].frames.add(&counts);
             }
         }

@@ -2,12 +2,14 @@
 //! application.
 //!
 //! The flow's receiver is the client: it connects, asks for the data on a stream, and reads it. The
-//! server answers as soon as it has the whole request. The flow stores the [contents of the
-//! datagrams](in_flight), so their packets are as small as any other.
+//! server answers as soon as it has the whole request. In a call, the server has a camera and sends
+//! the [frames of its video](video). The flow stores the [contents of the datagrams](in_flight), so
+//! their packets are as small as any other.
 
 mod guard;
 mod in_flight;
 mod side;
+mod video;
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_endpoint::{ConnectionEvent, HostSettings, Peer, Read, Stack, Stats};
@@ -16,6 +18,7 @@ use sojourn_traffic::FinishedTransfer;
 use self::guard::Guarded;
 pub(crate) use self::guard::{FirstFailure, LibraryFailure};
 use self::side::{Link, Side};
+pub(crate) use self::video::VideoCall;
 use super::{FlowTimers, Outbox, record_transfer};
 use crate::packet::{Packet, PacketKind};
 
@@ -39,6 +42,8 @@ pub(crate) struct EndpointFlow {
     warmup: Time,
     /// The amount of data, if limited.
     bytes: Option<u64>,
+    /// The camera and the screen of a call.
+    video: Option<Box<VideoCall>>,
     /// When the client began to connect; `None` once the transfer is complete.
     began: Option<Time>,
     /// Whether the client is connected.
@@ -65,6 +70,8 @@ pub(crate) struct About<'a> {
     pub(crate) transport: &'a str,
     /// The amount of data, if limited.
     pub(crate) bytes: Option<u64>,
+    /// The video, in a call.
+    pub(crate) video: Option<VideoCall>,
     /// The largest packet of the path.
     pub(crate) mtu: u32,
     /// Whether hosts pass the ECN field on.
@@ -87,7 +94,7 @@ impl EndpointFlow {
         about: About<'_>,
         failure: &FirstFailure,
     ) -> Result<EndpointFlow, String> {
-        let About { flow, name, transport, bytes, mtu, ecn, times, warmup, seeds } = about;
+        let About { flow, name, transport, bytes, video, mtu, ecn, times, warmup, seeds } = about;
         let (start, stop) = times;
         let link = Link { flow, header_bytes: stack.carries().header_bytes(), mtu, ecn };
         let side = |role, seed| {
@@ -104,6 +111,7 @@ impl EndpointFlow {
             stop,
             warmup,
             bytes,
+            video: video.map(Box::new),
             began: None,
             is_connected: false,
             to_write: None,
@@ -119,7 +127,7 @@ impl EndpointFlow {
         FlowTimers {
             receiver: self.client.due,
             sender: self.server.due,
-            rest: self.start.min(self.stop),
+            rest: self.start.min(self.stop).min(self.next_frame()),
         }
     }
 
@@ -153,6 +161,9 @@ impl EndpointFlow {
         self.free_lost(out);
         if self.start <= now {
             (self.start, self.began) = (Time::NEVER, Some(now));
+            if let Some(video) = &mut self.video {
+                video.next = now;
+            }
             self.client.end.call(now, "connect", |end| end.connect(now));
             self.act(Peer::Client, out);
             self.client.set_due(now);
@@ -167,6 +178,8 @@ impl EndpointFlow {
         }
         if self.stop <= now {
             self.stop(out);
+        } else if self.next_frame() <= now {
+            self.film(out);
         }
     }
 
@@ -174,6 +187,9 @@ impl EndpointFlow {
     fn stop(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         self.stop = Time::NEVER;
+        if let Some(video) = &mut self.video {
+            video.next = Time::NEVER;
+        }
         for side in [&mut self.client, &mut self.server] {
             side.end.call(now, "close", |end| end.close(now));
             side.flush(out);
@@ -212,8 +228,12 @@ impl EndpointFlow {
             let mut is_quiet = true;
             while let Some(event) = self.side(role).event(out.now, &mut events) {
                 is_quiet = false;
-                if (role, &event) == (Peer::Client, &ConnectionEvent::Connected) {
-                    self.count_handshake(out);
+                match (role, &event) {
+                    (Peer::Client, ConnectionEvent::Connected) => self.count_handshake(out),
+                    (Peer::Client, ConnectionEvent::FrameComplete(number)) => {
+                        self.show(*number, out);
+                    }
+                    _ => {}
                 }
                 if let Some(finished) = self.on_event(role, event, out.now) {
                     record_transfer((out.now, self.warmup), self.flow, finished, out);
@@ -245,7 +265,7 @@ impl EndpointFlow {
         now: Time,
     ) -> Option<FinishedTransfer> {
         match (role, event) {
-            (Peer::Client, ConnectionEvent::Connected) => {
+            (Peer::Client, ConnectionEvent::Connected) if self.video.is_none() => {
                 let asked = self
                     .client
                     .end

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use sojourn_aqm::Span;
-use sojourn_endpoint::{Carries, ConfiguredStack, Datagram, Endpoint, Transmit};
+use sojourn_endpoint::{Carries, ConfiguredStack, Datagram, Endpoint, Transmit, VideoFrame};
 use sojourn_record::Run;
 use sojourn_scenario::{Resolved, Scenario, Source};
 
@@ -273,4 +273,141 @@ fn a_stopped_flow_sends_nothing_more() {
     let stops = SCENARIO.replace("transport", "stop = '900ms'\ntransport");
     let run = run(&stops, "x", Steady::default()).expect("it runs");
     assert!(!run.summary.iter().any(|row| row.metric == "goodput" && row.value > 0.0));
+}
+
+/// A library that sends every second frame it is offered, one datagram each, and claims `more`
+/// bytes than it was offered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Camera {
+    more: u64,
+}
+
+#[derive(Default)]
+struct CameraEnd {
+    more: u64,
+    offered: u32,
+    leaving: Option<u32>,
+    events: Vec<ConnectionEvent>,
+    unread: u64,
+}
+
+impl Stack for Camera {
+    fn describe(&self) -> String {
+        "camera 1".to_owned()
+    }
+
+    fn carries(&self) -> Carries {
+        Carries::UdpPayload
+    }
+
+    fn has_ecn(&self) -> bool {
+        false
+    }
+
+    fn carries_video(&self) -> bool {
+        true
+    }
+
+    fn unrepeatable(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn open(&self, _host: HostSettings, _now: Time) -> Result<Box<dyn Endpoint>, String> {
+        Ok(Box::new(CameraEnd { more: self.more, ..CameraEnd::default() }))
+    }
+}
+
+impl Endpoint for CameraEnd {
+    fn connect(&mut self, _now: Time) {
+        self.events.push(ConnectionEvent::Connected);
+    }
+
+    fn input(&mut self, _now: Time, datagram: Datagram<'_>) {
+        let number = datagram.bytes.first_chunk().expect("it has a number");
+        self.unread += datagram.bytes.len() as u64;
+        self.events.push(ConnectionEvent::Readable(0));
+        self.events.push(ConnectionEvent::FrameComplete(u32::from_be_bytes(*number)));
+    }
+
+    fn output(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        buffer.extend_from_slice(&self.leaving.take()?.to_be_bytes());
+        buffer.resize(972, 0);
+        Some(Transmit { ecn: Ecn::NotEct, earliest: now })
+    }
+
+    fn deadline(&mut self) -> Time {
+        Time::NEVER
+    }
+
+    fn expire(&mut self, _now: Time) {}
+
+    fn event(&mut self) -> Option<ConnectionEvent> {
+        self.events.pop()
+    }
+
+    fn write(&mut self, _now: Time, _stream: u64, _bytes: u64, _finish: bool) -> u64 {
+        panic!("a call has no streams")
+    }
+
+    fn send_frame(&mut self, _now: Time, frame: VideoFrame) -> u64 {
+        self.offered += 1;
+        if self.offered.is_multiple_of(2) {
+            return 0;
+        }
+        self.leaving = Some(frame.number);
+        frame.most_bytes + self.more
+    }
+
+    fn read(&mut self, _now: Time, _stream: u64) -> Read {
+        Read { bytes: std::mem::take(&mut self.unread), is_finished: false }
+    }
+
+    fn close(&mut self, _now: Time) {}
+
+    fn stats(&self) -> Stats {
+        Stats::default()
+    }
+}
+
+/// A call without losses, and with nothing before its packets.
+fn call() -> String {
+    let video = "app = { kind = 'video', frames = ['900B'], interval = '40ms' }";
+    let call = SCENARIO.replace("app = { kind = 'bulk' }", video);
+    call.replace("loss = { kind = 'bernoulli', rate = 0.05 }\n", "")
+}
+
+fn try_call(text: &str, more: u64) -> Result<Run, SimError> {
+    let stacks = [("x".to_owned(), ConfiguredStack::new(Arc::new(Camera { more })))].into();
+    run_with(&load(text), &Custom { stacks, ..Custom::default() }, &|_| true)
+}
+
+/// A packet of 1,000 bytes takes 2 ms at 4 Mbit/s and 0.2 ms at the access link's ten times that.
+/// The link propagates for 10 ms, and the access links for half of the other 30 ms.
+#[test]
+fn frames_of_a_call_have_the_metrics_of_video() {
+    let run = try_call(&call(), 0).expect("it runs");
+    let (delay, goodput) = (value(&run, "frame_delay_mean"), value(&run, "goodput"));
+    assert!((delay - 0.0272).abs() < 1e-6, "{delay}");
+    // A second has 12 or 13 of those that are sent.
+    assert!((12.0..=13.0).contains(&(goodput / (972.0 * 8.0))), "{goodput}");
+    assert_eq!((value(&run, "frames_skipped"), value(&run, "freezes")), (0.0, 0.0));
+}
+
+#[test]
+fn a_frame_that_is_lost_is_skipped() {
+    let run = try_call(
+        &call().replace("[links.r]", "loss = { kind = 'bernoulli', rate = 0.2 }\n[links.r]"),
+        0,
+    )
+    .expect("it runs");
+    assert!((0.01..0.6).contains(&value(&run, "frames_skipped")));
+}
+
+#[test]
+fn a_larger_frame_than_offered_and_the_wrong_kind_of_library_are_refused() {
+    let message = try_call(&call(), 1).expect_err("it is refused").to_string();
+    assert!(message.contains("send_frame: 901 bytes of a frame of 900"), "{message}");
+    let message = refusal(&call(), "x", Steady::default());
+    let sentence = "steady 1 carries kind `bulk`, and flows[0].app has kind `video`; change one";
+    assert!(message.contains(sentence), "{message}");
 }
