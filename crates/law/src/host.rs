@@ -168,6 +168,14 @@ fn numbers(value: &Value) -> (u64, f64) {
     }
 }
 
+/// Lets the watchdog look at the hooks of a library.
+fn watch(mark: &Arc<Mark>) {
+    #[cfg(unix)]
+    crate::watchdog::watch_hooks(mark, crate::signals::end_of_hook);
+    #[cfg(not(unix))]
+    let _ = mark;
+}
+
 impl Maker for TableMaker {
     fn check(&self, values: &[Value]) -> Result<(), String> {
         let Some(check) = self.table.check else { return Ok(()) };
@@ -203,7 +211,7 @@ impl Maker for TableMaker {
             mtu_bytes: env.mtu_bytes,
             reserved: 0,
         };
-        let (exists, mark) = (LawExists::of(self.place), Mark::of(self.place));
+        let (exists, mark) = (LawExists::of(self.place), Mark::of(self.place, watch));
         if let Some(start) = self.table.start {
             // SAFETY: the state has the bytes that the table asks for, zeroed and aligned to 16.
             mark.within(Hook::Start, || unsafe {

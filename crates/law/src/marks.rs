@@ -71,15 +71,14 @@ impl Mark {
         Mark { file, hook: AtomicU8::new(0) }
     }
 
-    /// The mark of this thread and library.
-    pub(crate) fn of(file: &'static str) -> Arc<Mark> {
+    /// The mark of this thread and library; `watch` is given a new one.
+    pub(crate) fn of(file: &'static str, watch: impl FnOnce(&Arc<Mark>)) -> Arc<Mark> {
         OF_THREAD.with_borrow_mut(|marks| {
             if let Some(mark) = marks.iter().find(|mark| mark.file == file) {
                 return Arc::clone(mark);
             }
             let mark = Arc::new(Mark::new(file));
-            #[cfg(unix)]
-            crate::watchdog::watch_hooks(&mark);
+            watch(&mark);
             marks.push(Arc::clone(&mark));
             mark
         })

@@ -111,8 +111,8 @@ mod unix {
         }
     }
 
-    /// Says why, and ends the process as one that was refused, without its actions at exit: they may
-    /// wait for a thread.
+    /// Says why, and ends the process as one that was refused, without its actions at exit, which
+    /// may wait for a thread.
     pub fn end_with(why: &str) -> ! {
         eprintln!("sojourn: error: {why}");
         // SAFETY: it has no preconditions.

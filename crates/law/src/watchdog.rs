@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use crate::marks::Mark;
-use crate::signals;
 
 /// How often the watchdog looks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -28,13 +27,16 @@ thread_local! {
 
 /// All threads that have called a library.
 static CALLERS: Mutex<Vec<(Weak<Caller>, Seen)>> = Mutex::new(Vec::new());
-/// The marks of laws' hooks.
-static MARKS: Mutex<Vec<(Weak<Mark>, u32)>> = Mutex::new(Vec::new());
+/// The marks of laws' hooks, and how the process ends for each.
+static MARKS: Mutex<Vec<(Weak<Mark>, u32, EndOfHook)>> = Mutex::new(Vec::new());
 static WATCHDOG: OnceLock<()> = OnceLock::new();
 
+/// Ends the process because of a hook, given the library's file and the name of the hook.
+pub(crate) type EndOfHook = fn(&'static str, &'static str) -> !;
+
 /// Watches the hooks that this mark names.
-pub(crate) fn watch_hooks(mark: &Arc<Mark>) {
-    MARKS.lock().expect("nobody panics while holding it").push((Arc::downgrade(mark), 0));
+pub(crate) fn watch_hooks(mark: &Arc<Mark>, end: EndOfHook) {
+    MARKS.lock().expect("nobody panics while holding it").push((Arc::downgrade(mark), 0, end));
     start();
 }
 
@@ -109,12 +111,12 @@ fn watch() {
 
 fn look_at_hooks() {
     let mut marks = MARKS.lock().expect("nobody panics while holding it");
-    marks.retain_mut(|(mark, looks)| {
+    marks.retain_mut(|(mark, looks, end)| {
         let Some(mark) = mark.upgrade() else { return false };
         let found = mark.look();
         *looks = if found.is_some() { *looks + 1 } else { 0 };
         if let Some(hook) = found.filter(|_| *looks >= MOST_LOOKS) {
-            signals::end_of_hook(mark.file, hook.part());
+            end(mark.file, hook.part());
         }
         true
     });

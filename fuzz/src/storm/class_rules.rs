@@ -6,7 +6,7 @@ use sojourn_record::rows::PacketRow;
 use sojourn_scenario::resolved::{Link, Resolved, Scheduler, SchedulerKind};
 
 use super::htb_rules;
-use super::packet_rules::{backlog, order, sent};
+use super::packet_rules::{Classed, backlog, order, sent};
 
 /// Packets that wait for no class of `htb` (Linux 6.1 sch_htb.c, htb_init: txqueuelen of Ethernet).
 const DIRECT: Limit = Limit::Packets(1000);
@@ -43,9 +43,6 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
     }
     Ok(())
 }
-
-/// A packet and its class.
-pub(super) type Classed<'a> = (Option<usize>, &'a PacketRow);
 
 /// The rows of a class.
 fn of<'a>(rows: &[Classed<'a>], class: Option<usize>) -> Vec<&'a PacketRow> {

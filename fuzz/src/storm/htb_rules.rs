@@ -9,7 +9,7 @@ use sojourn_aqm::{Framing, Rate, Time};
 use sojourn_record::rows::{Fate, PacketRow};
 use sojourn_scenario::resolved::{Capacity, Link, Scheduler, SchedulerKind};
 
-use super::class_rules::Classed;
+use super::packet_rules::Classed;
 
 /// A class counts its tokens in nanoseconds: a packet's time is truncated, and a bucket's depth is
 /// a multiple of 64 ns.

@@ -11,6 +11,9 @@ use sojourn_scenario::resolved::{Capacity, Link, Resolved};
 /// A link carries the remainder of a nanosecond over to its next packet.
 const ROUNDING: Span = Span::from_nanos(1);
 
+/// A packet and its class.
+pub(super) type Classed<'a> = (Option<usize>, &'a PacketRow);
+
 /// Checks the rows of packets, if all are recorded.
 ///
 /// # Errors
