@@ -22,6 +22,7 @@ RUNS = {
     "wlan": {},
     "rrul": {"duration": "7s"},
     "dumbbell-cubic": {"links.bottleneck.loss": {"kind": "bernoulli", "rate": 0.001}},
+    "dumbbell-reno": {"links.bottleneck.policer": {"rate": "5mbit", "burst": "20kB"}},
 }
 
 
