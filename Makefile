@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test expectations lint test-long test-nightly test-hosts test-kernel-laws oracle module-trials module-faults filling \
+.PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials module-faults filling \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full images fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
@@ -28,7 +28,7 @@ develop: $(VENV)/developed
 quick: $(VENV)/developed
 	SOJOURN_OPERATIONS=100000 cargo test --quiet --package sojourn-aqm --lib --tests
 	cargo test --quiet --test fingerprints
-	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow and not long and not nightly" -r fE \
+	$(BIN)/pytest --quiet --numprocesses 2 -m "not slow and not long" -r fE \
 	    --ignore-glob 'tests/test_linux_*' --ignore tests/test_router.py
 
 ## test: every test except the long ones, and generated files
@@ -36,7 +36,7 @@ test: $(VENV)/developed
 	SOJOURN_OPERATIONS=100000 cargo test --quiet
 	cargo xtask check-gen
 	cargo xtask tidy
-	$(BIN)/pytest --numprocesses 2 -m "not long and not nightly"
+	$(BIN)/pytest --numprocesses 2 -m "not long"
 	cargo xtask tally
 
 ## expectations: what RFC 7928's scenarios and claims of the papers (testdata/expectations) expect,
@@ -61,10 +61,6 @@ test-long: $(VENV)/developed
 	$(BIN)/pytest --numprocesses 2 -m long
 	sh tests/wheel.sh $(BIN)/python $(WHEEL)
 	cargo xtask tally
-
-## test-nightly: tests of half a minute and more; writes docs/evidence/nightly.md
-test-nightly: $(VENV)/developed
-	$(BIN)/python tests/nightly.py
 
 ## test-hosts: the kernel's own disciplines in real time, in a small virtual machine
 ##             (docs/how-to/linux.md)

@@ -108,7 +108,7 @@ def test_the_gitlab_template_passes_and_finds_a_doubled_target(project: Path) ->
     assert outcomes(project, *job["artifacts"]["reports"]["junit"]) == [(2, 1), (4, 2)]
 
 
-@pytest.mark.nightly
+@pytest.mark.long
 def test_the_transport_in_rust_passes_and_finds_a_doubled_target(project: Path) -> None:
     manifest = project / "transport" / "Cargo.toml"
     text = manifest.read_text()

@@ -302,7 +302,7 @@ SMALL = (
     "pie:F15",
     "kids:T2",
     "kids:F5",
-    pytest.param("kids:F9", marks=pytest.mark.nightly),
+    pytest.param("kids:F9", marks=pytest.mark.long),
 )
 
 

@@ -401,7 +401,7 @@ def test_the_examples_are_whole(name, claims):
     assert all(paper.claims_of(item.id) for item in paper.items)
 
 
-@pytest.mark.nightly
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "good"), [("rfc9438", 16), ("l4s-tests", 14)])
 def test_most_claims_of_the_examples_hold_or_match(name, good, tmp_path):
     """Windows and rates of CUBIC and Reno, and who wins under DualPI2."""

@@ -82,7 +82,7 @@ def prepare() -> None:
         "[mutmut]\nsource_paths=src\nuse_git_change_detection=false\n"
         + "\n    ".join(["only_mutate=", *mutated])
         + "\n    ".join(["\npytest_add_cli_args_test_selection=", *asked])
-        + "\n    ".join(["\npytest_add_cli_args=", "-m", "not slow and not long and not nightly"])
+        + "\n    ".join(["\npytest_add_cli_args=", "-m", "not slow and not long"])
         + "\n"
     )
     # It writes the mutants and analyses which tests enter them before it looks for the name.

@@ -38,6 +38,9 @@ pub fn text(seed: u64, number: u64) -> String {
     if !is_wireless && choice.chance(0.1) {
         topologies::topology(&mut text, choice);
     }
+    if !is_wireless && choice.chance(0.1) {
+        links::policer(&mut text, &links.forward[0], choice);
+    }
     text
 }
 

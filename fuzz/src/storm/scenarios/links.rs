@@ -80,6 +80,12 @@ fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut C
     bps
 }
 
+/// A policer in front of a link's queue, as a table of its own.
+pub(super) fn policer(text: &mut String, link: &str, choice: &mut Choice) {
+    let (bps, burst) = (choice.whole(100_000, 20_000_000), choice.whole(2_500, 100_000));
+    let _ = writeln!(text, "[links.{link}.policer]\nrate = \"{bps}bit\"\nburst = \"{burst}B\"");
+}
+
 fn rate(bps: u64, choice: &mut Choice) -> String {
     match choice.below(10) {
         0 => {
