@@ -84,6 +84,10 @@ pub(crate) struct About<'a> {
     pub(crate) seeds: [[u8; 32]; 2],
 }
 
+/// In a browser no library can be loaded; the code for them is left out there.
+const HAS_LIBRARIES: bool = cfg!(not(target_arch = "wasm32"));
+const NO_LIBRARIES: &str = "in a browser there are no transport libraries";
+
 impl EndpointFlow {
     /// A flow over `stack`.
     ///
@@ -94,6 +98,9 @@ impl EndpointFlow {
         about: About<'_>,
         failure: &FirstFailure,
     ) -> Result<EndpointFlow, String> {
+        if !HAS_LIBRARIES {
+            return Err(NO_LIBRARIES.to_owned());
+        }
         let About { flow, name, transport, bytes, video, mtu, ecn, times, warmup, seeds } = about;
         let (start, stop) = times;
         let link = Link { flow, header_bytes: stack.carries().header_bytes(), mtu, ecn };
@@ -157,6 +164,7 @@ impl EndpointFlow {
     /// Handles its expired timers.
     #[cold]
     pub(crate) fn on_timer(&mut self, out: &mut Outbox<'_>) {
+        assert!(HAS_LIBRARIES, "{NO_LIBRARIES}");
         let now = out.now;
         self.free_lost(out);
         if self.start <= now {
@@ -202,6 +210,7 @@ impl EndpointFlow {
     /// this code does not affect how the main loop is compiled.
     #[cold]
     pub(crate) fn on_packet(&mut self, role: Peer, packet: &Packet, out: &mut Outbox<'_>) -> Time {
+        assert!(HAS_LIBRARIES, "{NO_LIBRARIES}");
         let now = out.now;
         if role == Peer::Client
             && let Some(counted) = out.counted()
