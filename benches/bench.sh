@@ -18,6 +18,9 @@ memory=$(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo)
     echo "two bandwidth-delay products, the summary recorder on."
     echo
     "$program"
+    # Other simulators as programs: PEERS="htsim=PATH".
+    # shellcheck disable=SC2086
+    "${PYTHON:-python3}" benches/peers.py ${PEERS:-}
     "${PYTHON:-python3}" benches/stability.py
     "${PYTHON:-python3}" benches/linux.py
     "${PYTHON:-python3}" benches/router.py

@@ -108,7 +108,7 @@ def _counted(which: str, duration: int) -> tuple[int, int]:
 
 def seconds() -> list[str]:
     """User time and memory of whole runs, those of both discs in turns."""
-    lines = [f"Dumbbell of {SECONDS} s, medians of {RUNS} runs each, in turns:", ""]
+    lines = [f"Medians of {RUNS} runs of each, in turns, of a dumbbell of {SECONDS} s:", ""]
     lines.append("| our disc | ns-3's | user time, ours | ns-3's | ratio | memory, ours | ns-3's |")
     lines.append("|---|---|---:|---:|---:|---:|---:|")
     for aqm, disc in PAIRS.items():
