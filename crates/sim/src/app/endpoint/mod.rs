@@ -164,7 +164,9 @@ impl EndpointFlow {
     /// Handles its expired timers.
     #[cold]
     pub(crate) fn on_timer(&mut self, out: &mut Outbox<'_>) {
-        assert!(HAS_LIBRARIES, "{NO_LIBRARIES}");
+        if !HAS_LIBRARIES {
+            unreachable!("{NO_LIBRARIES}");
+        }
         let now = out.now;
         self.free_lost(out);
         if self.start <= now {
@@ -210,7 +212,9 @@ impl EndpointFlow {
     /// this code does not affect how the main loop is compiled.
     #[cold]
     pub(crate) fn on_packet(&mut self, role: Peer, packet: &Packet, out: &mut Outbox<'_>) -> Time {
-        assert!(HAS_LIBRARIES, "{NO_LIBRARIES}");
+        if !HAS_LIBRARIES {
+            unreachable!("{NO_LIBRARIES}");
+        }
         let now = out.now;
         if role == Peer::Client
             && let Some(counted) = out.counted()
