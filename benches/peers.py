@@ -62,11 +62,13 @@ class Work:
 
 @dataclass(frozen=True)
 class Peer:
-    """A simulator: its name, the AQM of a case there and here, and how it runs a case."""
+    """A simulator: its name, the AQM of a case there and here, how it runs a case."""
 
     name: str
     aqm: Callable[[str], str]
     run: Callable[[str, Keys, int], Work]
+    # Keys that it cannot follow, which ours then leaves out as well.
+    without: Callable[[Keys], Keys] = lambda keys: {}
 
 
 def _cpu(command: list[str]) -> tuple[str, float]:
@@ -90,8 +92,9 @@ def _printed(command: list[str]) -> Work:
     return Work(int(float(counts["packets"])), int(float(counts["drops"])), cpu_s)
 
 
-def _ours(case: str, milliseconds: int, aqm: str) -> Work:
-    return _printed([str(OURS), "reference", case, str(milliseconds), aqm])
+def _ours(case: str, milliseconds: int, aqm: str, sets: Keys) -> Work:
+    more = [f"{key}={value}" for key, value in sets.items()]
+    return _printed([str(OURS), "reference", case, str(milliseconds), aqm, *more])
 
 
 def _number(text: str) -> str:
@@ -121,6 +124,12 @@ def _ns2(case: str, keys: Keys, milliseconds: int) -> Work:
 
 def _ns3_aqm(aqm: str) -> str:
     return f"{aqm}@ns3"
+
+
+def _without_access_rates(keys: Keys) -> Keys:
+    """The engine ns3 has no rate of access links."""
+    access = keys["flows.bulk.access"].partition(", sender_rate")[0] + " }"
+    return {"flows.bulk.access": access}
 
 
 def _ns3(case: str, keys: Keys, milliseconds: int) -> Work:
@@ -155,7 +164,9 @@ def _peers(others: list[str]) -> tuple[list[Peer], list[str]]:
     else:
         missing.append("ns-2 is not installed (`apt install ns2`).")
     if runner.find() is not None:
-        found.append(Peer(f"ns-3 {runner.VERSION.split('.post')[0]}", _ns3_aqm, _ns3))
+        found.append(
+            Peer(f"ns-3 {runner.VERSION.split('.post')[0]}", _ns3_aqm, _ns3, _without_access_rates)
+        )
     else:
         missing.append("ns-3's runner is not built (`sojourn ns3 build`).")
     for other in others:
@@ -180,15 +191,15 @@ def _row(peer: Peer, case: str, keys: dict[str, str]) -> str:
     """Rounds in turns: the peer, then ours, each a long run less a short one."""
     short, long = (int(value) for value in keys["between"].split())
     sets = {key: value for key, value in keys.items() if key != "between"}
+    changed = peer.without(sets)
+    sets |= changed
     aqm = peer.aqm(keys["links.bottleneck.queue"])
     theirs, ours = [], []
     for _ in range(ROUNDS):
         theirs.append(peer.run(case, sets, long).beyond(peer.run(case, sets, short)))
         slow, fast = short * OUR_TIMES, long * OUR_TIMES
-        ours.append(_ours(case, fast, aqm).beyond(_ours(case, slow, aqm)))
-    ratios = [
-        mine.speed() / other.speed() for mine, other in zip(ours, theirs, strict=True)
-    ]
+        ours.append(_ours(case, fast, aqm, changed).beyond(_ours(case, slow, aqm, changed)))
+    ratios = [mine.speed() / other.speed() for mine, other in zip(ours, theirs, strict=True)]
     mine, other = (statistics.median(work.speed() for work in side) for side in (ours, theirs))
     return (
         f"| {case} | {peer.name} | `{aqm}` | {other:.0f} | {mine:.0f} | "
@@ -204,8 +215,9 @@ def main() -> None:
     print(
         f"Thousand packets through the bottleneck per CPU second, on one core, start-up left out; "
         f"medians of {ROUNDS} rounds in which both run in turns. ns-2.35 has neither CoDel nor "
-        f"PIE, so it is compared under tail drop; ns-3 runs its own queue disc. The last two "
-        f"columns say how alike the work is: more losses are more work.\n"
+        f"PIE, so it is compared under tail drop; ns-3 runs its own queue disc, without rates of "
+        f"access links. The last two columns say how alike the work is: more losses are more "
+        f"work.\n"
     )
     if peers:
         print("| case | simulator | queue | its speed | ours | ratio | its drops | ours |")

@@ -62,8 +62,8 @@ fn main() {
         ["count", program, ref arguments @ ..] => count(program, arguments),
         ["reference", "check", ref only @ ..] => instructions::check(only),
         ["reference", "list"] => reference::list(),
-        ["reference", case, milliseconds, aqm] => {
-            reference::under(case, number(milliseconds), aqm);
+        ["reference", case, milliseconds, aqm, ref sets @ ..] => {
+            reference::under(case, number(milliseconds), aqm, sets);
         }
         ["reference", "write"] => instructions::write(),
         ["reference", "write-wheel"] => instructions::write_wheel(),
@@ -79,7 +79,7 @@ fn main() {
             eprintln!(
                 "usage: sojourn-benches [{parts} | reference check CASE... | reference write | \
                  reference write-wheel | reference list | \
-                 reference CASE MILLISECONDS [AQM] | load steps | \
+                 reference CASE MILLISECONDS [AQM KEY=VALUE...] | load steps | \
                  load groups | entries AQM... | \
                  laws LIBRARY... | law LAW PACKETS LIBRARY... | count PROGRAM ARGUMENT... | \
                  pairs AQM PACKETS FLOWS PAIRS | once AQM FLOWS MBIT SECONDS | \

@@ -161,12 +161,16 @@ pub fn list() {
     }
 }
 
-/// Runs a case for `milliseconds` under `aqm`; prints the packets that its bottleneck sent and
-/// dropped.
-pub fn under(case: &str, milliseconds: u64, aqm: &str) {
+/// Runs a case for `milliseconds` under `aqm`, with more keys as `KEY=VALUE`; prints the packets
+/// that its bottleneck sent and dropped.
+pub fn under(case: &str, milliseconds: u64, aqm: &str, more: &[&str]) {
     let case = CASES.iter().find(|known| known.name == case).expect("a case of `list`");
     let mut sets = case.sets(milliseconds);
     sets.push(("links.bottleneck.queue".to_owned(), aqm.to_owned()));
+    sets.extend(more.iter().map(|text| {
+        let (key, value) = text.split_once('=').expect("KEY=VALUE");
+        (key.to_owned(), value.to_owned())
+    }));
     let run = sojourn_sim::run(&case.load(&sets), &|_| true).expect("a case is a valid scenario");
     let [arrived, sent, waiting] =
         ["arrived", "sent", "waiting"].map(|metric| counted(&run, metric));
