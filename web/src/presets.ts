@@ -5,6 +5,7 @@ import cellularTwoWay from "../../python/sojourn/scenarios/cellular-two-way.toml
 import dumbbellCubic from "../../python/sojourn/scenarios/dumbbell-cubic.toml";
 import dumbbellReno from "../../python/sojourn/scenarios/dumbbell-reno.toml";
 import onoff from "../../python/sojourn/scenarios/onoff.toml";
+import parkingLot from "../../python/sojourn/scenarios/parking-lot.toml";
 import rateSteps from "../../python/sojourn/scenarios/rate-steps.toml";
 import rrul from "../../python/sojourn/scenarios/rrul.toml";
 import trafficMix from "../../python/sojourn/scenarios/traffic-mix.toml";
@@ -169,6 +170,7 @@ export const PRESETS: Preset[] = [
   shipped("rate-steps", "A rate that steps", rateSteps),
   shipped("two-way", "Traffic in both directions", twoWay),
   shipped("rrul", "Response under load", rrul),
+  shipped("parking-lot", "Several bottlenecks in a row", parkingLot),
   shipped("unresponsive", "A flow that does not respond", unresponsive),
   shipped("cellular", "Cellular, needs a trace", cellular),
   shipped("cellular-two-way", "Cellular in both directions, needs a trace", cellularTwoWay),
