@@ -74,6 +74,11 @@ PLACES = ["sender", "receiver", "down-in", "down-out", "up-in", "up-out"]
 CLOSING = (FIN, "Connection finish (FIN),This frame undergoes the connection closing")
 # ns-3.44's TCP sends none; a SYN need not have it (RFC 9293 section 3.7.1).
 NO_MSS = "The SYN packet does not contain a MSS option"
+# It answers acknowledgements after the end of a connection (`TcpSocketBase::SendRST`,
+# `TcpL4Protocol::NoEndPointsFound`) by segments without ACK whose acknowledgement number is not 0.
+RESETS = ("Connection reset (RST)", "The acknowledgment number field is nonzero while the ACK flag")
+OF_NS3 = (NO_MSS, *RESETS)
+FATE = re.compile(rb"(dropped|marked) by codel\S* of link down")
 
 
 @pytest.fixture
@@ -97,6 +102,18 @@ def packets(path: Path) -> Iterator[tuple[bytes, int]]:
         if kind == 6:
             captured, length = struct.unpack_from("<II", body, 12)
             yield body[20 : 20 + captured], length
+
+
+def identities(path: Path) -> list[tuple[bytes, bool]]:
+    """What tells each packet from all others, and whether it was dropped."""
+    found = []
+    for kind, body in blocks(path):
+        if kind == 6:
+            data, fate = body[20:], FATE.search(body)
+            found.append(
+                (data[4:6] + data[9:10] + data[12:32], bool(fate) and fate[1] == b"dropped")
+            )
+    return found
 
 
 def ones_sum(data: bytes) -> int:
@@ -129,10 +146,14 @@ def test_real_packets_have_valid_checksums_and_their_fate(
             pseudo = data[12:20] + struct.pack(">HH", data[9], length - 20)
             assert data[9] != 6 or ones_sum(pseudo + segment) == 0xFFFF
     told = (tmp_path / "out" / "down-in.pcapng").read_bytes()
-    fates = re.findall(rb"(dropped|marked) by codel\S* of link down", told)
+    fates = FATE.findall(told)
     dropped, marked = fates.count(b"dropped"), fates.count(b"marked")
     assert dropped > 0 and marked > 0
-    assert 0 <= count["down-in"] - count["down-out"] - dropped <= 20, "those still in the queue"
+    arrived = identities(tmp_path / "out" / "down-in.pcapng")
+    left = {who for who, _ in identities(tmp_path / "out" / "down-out.pcapng")}
+    stayed = [at for at, (who, lost) in enumerate(arrived) if not lost and who not in left]
+    assert stayed == list(range(len(arrived) - len(stayed), len(arrived))), "not those in the queue"
+    assert count["down-in"] == count["down-out"] + dropped + len(stayed)
     is_told = (engine, bottleneck) != ("linux", "kernel")
     assert (b"whose kernel does not tell why" in told) == (not is_told)
     assert (b"at dequeue, deterministic, after" in told) == is_told
@@ -152,7 +173,7 @@ def test_wireshark_finds_nothing_but_loss_and_its_repair(
         command = [tshark, "-r", str(path), *checks, *shown]
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         found = [line for line in lines.splitlines() if line not in CLOSING]
-        allowed = (*OF_LOSS, "dropped by", "marked by", *([NO_MSS] if engine == "ns3" else []))
+        allowed = (*OF_LOSS, "dropped by", "marked by", *(OF_NS3 if engine == "ns3" else []))
         assert not [line for line in found if not any(word in line for word in allowed)], path
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from sojourn import platforms
 from sojourn.cli import console, once, options
 from sojourn.engines.ns3 import runner
 
@@ -36,6 +37,7 @@ def build(source: Path | None) -> int:
     the cache, into which its wheel is downloaded otherwise. The result is kept there, by the digest
     of its sources.
     """
+    platforms.require_linux("ns3 build")
     found = runner.find()
     if found is not None and source is None:
         print(f"{found}, is there already")
