@@ -265,6 +265,22 @@ def test_a_hook_that_never_returns_ends_the_run_with_one_sentence(mine, loop, se
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
+def test_a_hook_that_waits_gets_one_warning(mine):
+    # Instances of the law are tried before the run.
+    waits = (
+        "self.late += 1\n            if 'slept' not in globals(): "
+        "globals()['slept'] = __import__('time').sleep(22)"
+    )
+    file = changed(mine, "self.late += 1", waits)
+    command = [sys.executable, "-m", "sojourn", "run", "one.toml", "--aqm", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    (said,) = [line for line in done.stderr.splitlines() if "no return" in line]
+    assert re.search(r"wrong\.py:6: Dropper\.on_dequeue at \d+\.\d+ s: no return for 20 s; "
+                     "Ctrl-C ends the run$", said)  # fmt: skip
+
+
 def test_a_file_or_class_that_is_not_there_is_refused_with_what_there_is(mine, capsys):
     run = ("run", "one.toml", "--aqm")
     assert refusal(capsys, *run, "no.py:Dropper").startswith("no.py: no such file")

@@ -2,8 +2,8 @@
 //!
 //! An exception is raised in the call first, which ends the run like any other. If the call
 //! continues, because it catches everything or does not come back from a library, the process ends
-//! with a sentence. Only CPU time counts, as a debugger may stop a call. It is known on Linux only;
-//! elsewhere nothing is watched.
+//! with a sentence. Only CPU time counts, as a debugger may stop a call; a call that waits for
+//! [`LONG_LOOKS`] gets a warning. CPU time is known on Linux only; elsewhere nothing is watched.
 
 use std::ffi::c_long;
 use std::path::PathBuf;
@@ -23,6 +23,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// CPU time of one call after which it is interrupted, and again after which the process ends. A
 /// call takes microseconds.
 const MOST_S: u64 = 10;
+/// Looks at one call until a warning.
+const LONG_LOOKS: u32 = 20;
 /// Units of CPU time in `/proc` (proc(5): `sysconf(_SC_CLK_TCK)`, 100 on every architecture that
 /// Rust's standard library supports).
 const TICKS_PER_S: u64 = 100;
@@ -146,9 +148,18 @@ impl Caller {
         });
     }
 
-    fn end_process(&self) -> ! {
+    fn call(&self) -> String {
         let last = self.last.lock().expect("nobody panics while holding it");
-        let call = last.as_ref().map_or_else(String::new, Call::to_string);
+        last.as_ref().map_or_else(String::new, Call::to_string)
+    }
+
+    fn warn(&self) {
+        let (call, seconds) = (self.call(), u64::from(LONG_LOOKS) * LOOK.as_secs());
+        eprintln!("sojourn: warning: {call}: no return for {seconds} s; Ctrl-C ends the run");
+    }
+
+    fn end_process(&self) -> ! {
+        let call = self.call();
         let most = 2 * MOST_S;
         end_with(&format!("{call}: no return after {most} s of CPU time, which ends the run"))
     }
@@ -170,12 +181,14 @@ struct Seen {
     /// CPU time of the thread when this call was first seen.
     ticks: u64,
     is_interrupted: bool,
+    looks: u32,
 }
 
 /// What is to be done about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Nothing,
+    Warn,
     Interrupt,
     End,
 }
@@ -183,7 +196,9 @@ enum Step {
 impl Seen {
     fn look(&mut self, calls: u64, ticks: u64) -> Step {
         if calls != self.calls || calls.is_multiple_of(2) {
-            *self = Seen { calls, ticks, is_interrupted: false };
+            *self = Seen { calls, ticks, ..Seen::default() };
+        } else {
+            self.looks += 1;
         }
         let most = MOST_S * TICKS_PER_S;
         match ticks - self.ticks {
@@ -192,6 +207,7 @@ impl Seen {
                 self.is_interrupted = true;
                 Step::Interrupt
             }
+            _ if self.looks == LONG_LOOKS => Step::Warn,
             _ => Step::Nothing,
         }
     }
@@ -208,6 +224,7 @@ fn watch() {
             let Some(ticks) = caller.ticks() else { return true };
             match seen.look(calls, ticks) {
                 Step::Nothing => {}
+                Step::Warn => caller.warn(),
                 // Its own thread, as the call may hold the GIL.
                 Step::Interrupt => drop(thread::spawn(move || caller.interrupt(calls))),
                 Step::End => caller.end_process(),
