@@ -1,5 +1,5 @@
-//! What an AQM makes of its parameters on a link: values that replace the given ones, and values
-//! that fill in `auto`.
+//! The parameter values that an AQM uses on a link: those that replace given values, and those that
+//! fill in `auto`.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -13,13 +13,14 @@ use crate::params::{Bytes, OrAuto, Quantity};
 pub struct Effective {
     /// The parameter, or a name for a value that has no parameter.
     pub name: &'static str,
-    /// The part of the discipline for which it holds, such as `tin 1`; empty for the whole.
+    /// The part of the discipline that uses the value, such as `tin 1`; empty for the whole
+    /// discipline.
     pub part: String,
     /// The value, as text.
     pub value: String,
-    /// The parameter's value that it replaces; none if it fills in what was left open.
+    /// The given value that it replaces; `None` if the parameter was left open.
     pub replaces: Option<String>,
-    /// The parameter that caused it; empty if that is `name`.
+    /// The parameter that caused the change; empty if that is `name`.
     pub cause: &'static str,
 }
 
@@ -30,7 +31,7 @@ impl Effective {
         Effective { name, part: String::new(), value, replaces: None, cause: "" }
     }
 
-    /// The largest packet, where a number of bytes is `auto`.
+    /// The size of the largest packet, for a number of bytes that is `auto`.
     pub(crate) fn of_mtu(
         name: &'static str,
         set: OrAuto<Bytes>,
@@ -40,7 +41,7 @@ impl Effective {
         set.0.is_none().then(|| Effective::filled(name, mtu.show()))
     }
 
-    /// A value in place of the parameter's.
+    /// A value that replaces the parameter's.
     pub fn instead<T: Quantity + PartialEq>(
         name: &'static str,
         given: T,
@@ -51,7 +52,7 @@ impl Effective {
         Effective { replaces, cause, ..Effective::filled(name, value.show()) }
     }
 
-    /// The same, of a part of the discipline.
+    /// The same value, for one part of the discipline.
     pub fn of(self, part: &str) -> Effective {
         Effective { part: part.to_owned(), ..self }
     }

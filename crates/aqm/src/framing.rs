@@ -1,4 +1,4 @@
-//! How many bytes a link layer makes of a packet.
+//! The size that a packet has on the line, after the link layer's framing.
 
 crate::words! {
     /// Cells of a link layer.
@@ -12,7 +12,7 @@ crate::words! {
     }
 }
 
-/// The rest of a frame's way to its size on the line: a least size, then cells.
+/// The last steps from a frame's size to its size on the line: a minimum size, then cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packing {
     /// Least size of a frame.
@@ -25,8 +25,8 @@ impl Packing {
     /// Frames stay as they are.
     pub const NONE: Packing = Packing { mpu: 0, cells: Cells::None };
 
-    /// Bytes on the line of a frame (Linux 6.1 sch_cake.c, cake_calc_overhead; without PTM also
-    /// sch_generic.h, psched_l2t_ns, and tc's size tables, up to their rounding).
+    /// The bytes that a frame takes on the line (Linux 6.1 sch_cake.c, cake_calc_overhead; without
+    /// PTM also sch_generic.h, psched_l2t_ns, and tc's size tables, up to their rounding).
     #[inline]
     pub fn bytes(&self, frame: u64) -> u64 {
         let bytes = frame.max(self.mpu);
@@ -37,7 +37,7 @@ impl Packing {
         }
     }
 
-    /// Whether it changes no frame.
+    /// Whether this packing leaves every frame's size unchanged.
     pub fn is_none(&self) -> bool {
         *self == Packing::NONE
     }
@@ -56,7 +56,7 @@ impl Framing {
     /// Packets stay as they are.
     pub const NONE: Framing = Framing { overhead: 0, packing: Packing::NONE };
 
-    /// Bytes on the line of a packet.
+    /// The bytes that a packet takes on the line.
     #[inline]
     pub fn bytes(&self, packet: u32) -> u64 {
         let framed = i64::from(packet).saturating_add(self.overhead);
@@ -78,7 +78,7 @@ mod tests {
         let bytes = |overhead, mpu, packet| framing(overhead, mpu, Cells::None).bytes(packet);
         assert_eq!(bytes(-4, 0, 1514), 1510);
         assert_eq!((bytes(-4, 64, 66), bytes(-64, 0, 40)), (64, 0));
-        // PPPoA over VC-mux behind Ethernet: 1478 + 10 bytes take 31 cells.
+        // PPPoA over VC-mux behind Ethernet: a packet of 1478 + 10 bytes takes 31 cells.
         assert_eq!(framing(-4, 0, Cells::Atm).bytes(1478 + 14), 31 * 53);
     }
 

@@ -1,10 +1,11 @@
 //! The law: *when* to signal. It decides about one queue and never holds a packet.
 //!
 //! A law is called once per packet and answers pass, mark or drop. After a drop at the head it is
-//! called again for the next head, so RFC 8289's dequeue loop lies in the caller; a literal
-//! transcription of that loop is a test oracle. A [`Backlog`] never contains the packet being
+//! called again for the next head, so the caller contains RFC 8289's dequeue loop. The tests
+//! compare with a literal transcription of that loop. A [`Backlog`] never contains the packet being
 //! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes queued for the
-//! whole link, with which RFC 8289 §4.4 compares the MTU. A scheme (SFQ, CAKE) has law and queues.
+//! whole link, which RFC 8289 §4.4 compares with the MTU. A scheme (SFQ, CAKE) combines law and
+//! queues.
 
 use alloc::vec::Vec;
 
@@ -19,11 +20,11 @@ use crate::units::Limit;
 /// The decision about the packet in hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Nothing happens to it.
+    /// Let the packet pass unchanged.
     Pass,
     /// Mark CE and forward; only if [`crate::Ecn::can_mark`] holds.
     Mark(Cause),
-    /// It is dropped.
+    /// Drop the packet.
     Drop(Cause),
 }
 
@@ -33,8 +34,9 @@ impl Verdict {
         if mark { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
     }
 
-    /// The verdict as a number, for languages without our types: 0 passes; else four bits say
-    /// whether the packet is marked (1) or dropped (2), and the lower four its [`Cause`].
+    /// The verdict as a number, for languages without our types: 0 is a pass. Otherwise the upper
+    /// four bits say whether the packet is marked (1) or dropped (2), and the lower four bits give
+    /// the [`Cause`].
     #[inline]
     pub const fn code(self) -> u32 {
         match self {
@@ -71,7 +73,7 @@ pub enum Cause {
     Deterministic,
     /// The schedule of CoDel or COBALT: sojourn times stay above the target.
     Target,
-    /// A step: the sojourn time or the backlog is above the threshold of immediate marks.
+    /// A step: the sojourn time or the backlog is above the threshold for immediate marking.
     CeThreshold,
     /// RED: the average is above its maximum threshold.
     Forced,
@@ -111,7 +113,7 @@ pub enum CauseClass {
 pub enum Stage {
     /// On arrival.
     Enqueue,
-    /// Evicted while it waited.
+    /// Evicted from the queue.
     Queued,
     /// At the head, about to leave.
     Dequeue,
@@ -196,7 +198,7 @@ pub struct Evidence<'a> {
     pub values: &'a [f64],
 }
 
-/// The environment of a law when it is made.
+/// The environment in which a law is constructed.
 #[derive(Clone, Copy, Debug)]
 pub struct Env {
     /// Limit of the discipline's backlog.
@@ -209,10 +211,10 @@ pub struct Env {
     pub salt: u64,
 }
 
-/// A law of active queue management. Every hook has a default that does nothing.
+/// A law of active queue management. By default, every hook does nothing.
 ///
 /// The host (a discipline) calls the hooks in chronological order, and within one instant in the
-/// order in which things happen. Backlogs do not contain the packet in hand.
+/// order of the events. Backlogs do not contain the packet in hand.
 ///
 /// A law that drops arrivals behind the third queued packet:
 ///
@@ -237,8 +239,8 @@ pub struct Env {
 /// );
 /// ```
 pub trait Aqm: Send {
-    /// Whether the discipline tests its limit before it asks [`Aqm::on_enqueue`] (PIE and most
-    /// others), or after (RED, whose average sees every arrival).
+    /// Whether the discipline tests its limit before it calls [`Aqm::on_enqueue`] (PIE and most
+    /// others) or after that call (RED, whose average includes every arrival).
     fn is_limit_first(&self) -> bool {
         true
     }
@@ -268,8 +270,8 @@ pub trait Aqm: Send {
     }
 
     /// The link asked for a packet and the queue was empty, possibly after drops at the head. With
-    /// several queues it is called for the queue that was to be served. If the law drops the only
-    /// packet of an unlisted queue, it is called at that time.
+    /// several queues, the hook is called for the queue that was to be served. If the law drops the
+    /// only packet of an unlisted queue, the hook is called at that time.
     fn on_empty(&mut self, now: Time) {
         let _ = now;
     }
@@ -280,8 +282,9 @@ pub trait Aqm: Send {
     }
 
     /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
-    /// parameters share one grid of times, whatever happens to their queues: flow queues rely on
-    /// it. So it changes in [`Aqm::on_timer`], [`Aqm::on_idle_timers`] and [`Aqm::on_rate`] only.
+    /// parameters have the same timer times, whatever happens to their queues: flow queues rely on
+    /// that. So the time changes only in [`Aqm::on_timer`], [`Aqm::on_idle_timers`] and
+    /// [`Aqm::on_rate`].
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -297,9 +300,9 @@ pub trait Aqm: Send {
         let _ = (now, queue);
     }
 
-    /// The queue has been empty: catch up on all timers due at or before `now`. The result must
-    /// equal calling [`Aqm::on_timer`] for each of them with an empty backlog; a law whose state no
-    /// longer changes may skip calls. Must be fast for any `now`: calls beyond
+    /// The queue has been empty: catch up on all timers due at or before `now`. The result must be
+    /// as if [`Aqm::on_timer`] were called for each of them with an empty backlog; a law whose
+    /// state no longer changes may skip calls. The hook must be fast for any `now`: calls beyond
     /// [`Periodic::MOST_CAUGHT_UP`] are skipped.
     fn on_idle_timers(&mut self, now: Time) {
         for _ in 0..Periodic::MOST_CAUGHT_UP {
@@ -318,8 +321,8 @@ pub trait Aqm: Send {
         debug_assert!(out.is_empty(), "a law with variables must write them");
     }
 
-    /// The state variables before the law's last verdict; empty, at no cost, unless built by
-    /// [`crate::registry::build_watched`].
+    /// The state variables before the law's last verdict. `None`, at no cost, unless the law was
+    /// built by [`crate::registry::build_watched`].
     fn evidence(&self) -> Option<Evidence<'_>> {
         None
     }
@@ -387,12 +390,12 @@ pub trait Law: Aqm + Sized + 'static {
     const DOC: &'static str;
     /// The state variables written by [`Aqm::observe`].
     const VARS: &'static [Var];
-    /// How its controller scales steps by its output: one table per value of the parameter that
-    /// selects it. Read by external analyses (`sojourn.stability`).
+    /// How the law's controller scales its steps by its output: one table for each value of the
+    /// parameter that selects the table. Read by external analyses (`sojourn.stability`).
     const STEP_TABLES: &'static [StepTable] = &[];
     /// A law in its initial state, at time zero. `params` have passed [`Params::check`].
     fn new(params: &Self::Params, env: &Env) -> Self;
-    /// What it makes of its parameters: values that replace or fill in others.
+    /// The parameter values that the law uses in place of given or open ones.
     fn effective(params: &Self::Params, env: &Env) -> Vec<Effective> {
         let _ = (params, env);
         Vec::new()

@@ -1,14 +1,14 @@
 //! Active queue management: the algorithms that keep queues short.
 //!
 //! There are two traits. A law, [`Aqm`], decides *when to signal* for one queue and never holds a
-//! packet. A discipline, [`Qdisc`], holds the packets and decides *which queue, which order, which
-//! packet is evicted*. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline,
+//! packet. A discipline, [`Qdisc`], holds the packets and decides *in which queue and order they
+//! are sent, and which are evicted*. [`Fifo`](qdiscs::fifo::Fifo) turns any law into a discipline,
 //! [`Fq`](qdiscs::fq::Fq) puts one under every flow queue.
 //!
 //! This crate has no clock, no I/O, no thread and no log: time ([`Time`]) and chance ([`Rng`]) are
-//! arguments, and a [`Packet`] is any type that implements a few getters. It needs `alloc` only,
-//! and computes with + - * / sqrt and `libm`, so that the same seed gives the same bytes
-//! everywhere.
+//! arguments, and a [`Packet`] is any type that implements a few getters. It needs only `alloc`,
+//! and computes with + - * / sqrt and `libm`, so the same seed gives the same bytes on every
+//! machine.
 //!
 //! ```
 //! use sojourn_aqm::{Backlog, Env, Limit, QdiscSpec, registry};

@@ -69,8 +69,8 @@ pub trait Packet {
     fn set_ce(&mut self);
     /// Identifies the flow (a 5-tuple hash or an index).
     fn flow(&self) -> u64;
-    /// Selects the queue where the sender's hash is trusted (Linux `skb->hash`, which fq_codel,
-    /// fq_pie and cake read; sfq, sfb and choke look at addresses and ports).
+    /// Selects the queue in disciplines that trust the sender's hash (Linux `skb->hash`: fq_codel,
+    /// fq_pie and cake read it; sfq, sfb and choke hash addresses and ports).
     fn sender_hash(&self) -> u64 {
         self.flow()
     }
@@ -92,13 +92,14 @@ pub trait Packet {
     fn tcp(&self) -> Option<TcpSegment> {
         None
     }
-    /// Memory that a Linux host holds for the packet (`truesize`), where a limit counts it.
+    /// Memory that a Linux host allocates for the packet (`truesize`), for limits on that memory.
     fn buffer_bytes(&self) -> u32 {
         linear_buffer_bytes(self.bytes())
     }
 }
 
-/// What an ACK filter reads of a TCP header. Numbers count bytes or segments and wrap at 2^32.
+/// The fields of a TCP header that an ACK filter reads. Sequence numbers count bytes or segments
+/// and wrap at 2^32.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TcpSegment {
     /// The acknowledgement number.
@@ -114,9 +115,9 @@ pub struct TcpSegment {
     pub ecn_echo: u8,
     /// Timestamp value and timestamp echo (RFC 7323).
     pub stamps: Option<[u32; 2]>,
-    /// SACK blocks: the first number, and one past the last.
+    /// SACK blocks: the first sequence number of each, and one past its last.
     pub sack: [[u32; 2]; 4],
-    /// The blocks in use.
+    /// Number of SACK blocks in use.
     pub sack_count: u8,
 }
 
@@ -127,9 +128,9 @@ impl TcpSegment {
     }
 }
 
-/// Memory of a datagram of `bytes` in one piece (Linux 6.1, x86-64: `__ip_append_data` adds 31
-/// bytes for the link's header, `__alloc_skb` rounds to cache lines, appends `skb_shared_info` of
-/// 320 bytes and takes a power of two; `struct sk_buff` takes 256 bytes; fact qdisc-20).
+/// Memory of a contiguous datagram of `bytes` (Linux 6.1, x86-64: `__ip_append_data` adds 31 bytes
+/// for the link's header, `__alloc_skb` rounds to cache lines, appends `skb_shared_info` of 320
+/// bytes and takes a power of two; `struct sk_buff` takes 256 bytes; fact qdisc-20).
 pub const fn linear_buffer_bytes(bytes: u32) -> u32 {
     let data = (bytes as u64 + 31).next_multiple_of(64) + 320;
     let buffer = data.next_power_of_two() + 256;
@@ -138,7 +139,8 @@ pub const fn linear_buffer_bytes(bytes: u32) -> u32 {
 
 /// The packet in hand, as a law sees it: on arrival, or at the head when it is about to leave.
 ///
-/// Its layout is that of `sojourn_law_head` in `sojourn_law.h`: laws in libraries read it in place.
+/// The layout is that of `sojourn_law_head` in `sojourn_law.h`: laws in libraries read this struct
+/// in place.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Head {
@@ -157,10 +159,10 @@ impl Head {
     }
 }
 
-/// The backlog without the packet in hand: before it is added on arrival, after it is removed on
-/// departure, as in RFC 8033 Appendix A, RFC 8289 §5.6, Linux and ns-3.
+/// The backlog without the packet in hand: before the packet is added on arrival, after it is
+/// removed on departure, as in RFC 8033 Appendix A, RFC 8289 §5.6, Linux and ns-3.
 ///
-/// Its layout is that of `sojourn_law_queue` in `sojourn_law.h`.
+/// The layout is that of `sojourn_law_queue` in `sojourn_law.h`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Backlog {
@@ -174,7 +176,7 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// Nothing waits.
+    /// An empty queue.
     pub const EMPTY: Backlog = Backlog { packets: 0, bytes: 0, link_bytes: 0 };
 }
 
@@ -183,7 +185,7 @@ mod tests {
     use super::*;
     use crate::testing::Numbered;
 
-    /// What a guest with Linux 6.1 holds (fact qdisc-20).
+    /// The memory that a guest with Linux 6.1 allocates (fact qdisc-20).
     #[test]
     fn a_datagram_takes_a_power_of_two_and_its_descriptor() {
         let sizes = [28, 100, 161, 162, 600, 673, 674, 1000, 1500];

@@ -1,4 +1,4 @@
-//! The discipline: holds packets, and decides their order and evictions.
+//! The discipline: holds packets, and decides their order and which of them are evicted.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -49,7 +49,7 @@ pub trait Sink<P> {
     /// `packet` is dropped. `enqueued` is when it was accepted (`now` if it was not).
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may record
-    /// that in it. `enqueued` is when it was accepted (now, if it is arriving).
+    /// the mark in it. `enqueued` is when it was accepted (now, if it is arriving).
     fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause);
     /// The state variables before the decision reported by the next call. Called only by a
     /// discipline made by [`crate::registry::build_watched`].
@@ -59,8 +59,8 @@ pub trait Sink<P> {
 }
 
 /// A departing packet, with its arrival time.
-// Field order of C: a packet keeps its offset from a boundary of 16 bytes. Otherwise loads straddle
-// stores, which costs 1 to 2 ns per packet served at once.
+// C field order keeps a packet's offset from a 16-byte boundary. Otherwise loads straddle stores,
+// which costs 1 to 2 ns per packet that is served immediately.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Departure<P> {
@@ -73,9 +73,9 @@ pub struct Departure<P> {
 /// A flow queue's position in the rounds of its discipline (RFC 8290 §4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// The list in which it is.
+    /// The list that contains the queue.
     pub list: TurnList,
-    /// Bytes that it may still send in this round; negative after sending too much.
+    /// Bytes that the queue may still send in this round; negative if it sent too much.
     pub credits: i64,
 }
 
@@ -94,7 +94,7 @@ pub enum TurnList {
 ///
 /// Every packet offered leaves exactly once: as a departure or through [`Sink::dropped`].
 ///
-/// A host runs timers before anything else that happens at their time, enqueues and dequeues:
+/// A host runs timers before enqueues and dequeues at the same time:
 ///
 /// ```
 /// # use sojourn_aqm::{Ecn, Packet};
@@ -137,8 +137,8 @@ pub trait Qdisc<P: Packet>: Send {
     /// Takes the next packet to send, if any. It may drop packets first.
     fn dequeue(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>)
     -> Option<Departure<P>>;
-    /// When [`Qdisc::on_timer`] is due. It changes only in `on_timer`, and in `enqueue` on an empty
-    /// queue.
+    /// When [`Qdisc::on_timer`] is due. The time changes only in `on_timer`, and in `enqueue` on an
+    /// empty queue.
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -152,7 +152,7 @@ pub trait Qdisc<P: Packet>: Send {
         None
     }
     /// Whether a packet that arrives while others are held back may be served before them, so that
-    /// a host must ask again after each arrival.
+    /// a host must call `dequeue` again after each arrival.
     fn serves_while_held(&self) -> bool {
         false
     }
@@ -160,9 +160,9 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_rate(&mut self, now: Time, rate: Rate) {
         let _ = (now, rate);
     }
-    /// Changes the limit. Packets already queued stay until they leave or room is needed. Returns
-    /// false, and changes nothing, if the discipline's limit is fixed. Thresholds that a law
-    /// derived from the limit stay.
+    /// Changes the limit. Queued packets stay until they leave or room is needed. Returns false,
+    /// and changes nothing, if the discipline's limit is fixed. Thresholds that a law derived from
+    /// the limit stay.
     fn on_limit(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
@@ -172,8 +172,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn on_airtime(&mut self, now: Time, station: usize, airtime: Span) {
         let _ = (now, station, airtime);
     }
-    /// The number of the queue to which the flow of a packet is hashed, if each flow queue is under
-    /// a law of its own.
+    /// The number of the queue to which the flow of a packet is hashed, if each flow queue has a
+    /// separate law.
     fn flow_queue(&self, packet: &P) -> Option<u32> {
         let _ = packet;
         None
@@ -235,7 +235,7 @@ pub trait Scheme: 'static {
     const VARS: &'static [Var];
     /// The discipline, empty, at time zero. `params` have passed [`Params::check`].
     fn build<P: Packet + Send + 'static>(params: &Self::Params, env: &Env) -> Box<dyn Qdisc<P>>;
-    /// What it makes of its parameters: values that replace or fill in others.
+    /// The parameter values that the discipline uses in place of given or open ones.
     fn effective(params: &Self::Params, env: &Env) -> Vec<Effective> {
         let _ = (params, env);
         Vec::new()

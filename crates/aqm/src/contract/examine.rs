@@ -1,4 +1,4 @@
-//! Checks every promise of the contract for one law; one finding each.
+//! Checks every promise of the contract for one law and reports one finding per promise.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -32,7 +32,7 @@ pub struct Finding {
 pub struct Subject<'a> {
     /// The law in one queue, with the user's settings.
     pub spec: QdiscSpec,
-    /// Its own parameters.
+    /// The law's own parameters.
     pub params: &'a [ParamSpec],
     /// Takes the first failure that the law reported since the last call.
     pub failure: &'a dyn Fn() -> Option<String>,
@@ -58,7 +58,7 @@ pub fn examine(subject: &Subject<'_>) -> Vec<Finding> {
 }
 
 /// Whether the same random traffic under the same seed gives the same events twice. Other failures
-/// are ignored here: a law that fails the same way twice repeats.
+/// are ignored here: a law that fails the same way twice counts as repeatable.
 pub fn repeats(subject: &Subject<'_>) -> bool {
     let run = || subject.run(subject.spec.discipline, PACKETS, &[], (3, subject.operations));
     run().and_then(|first| Ok(first.digest == run()?.digest)).unwrap_or(true)
@@ -191,7 +191,7 @@ impl Subject<'_> {
         finding(promise, Ok(format!("{count} timers within 2 s")))
     }
 
-    /// The contract of [`Aqm::on_idle_timers`].
+    /// Tests the contract of [`Aqm::on_idle_timers`].
     fn idle_times(&self) -> Finding {
         let promise = "after an idle time the law is where timers one by one would have led";
         let Some([mut ticked, mut woken]) = self.law().and_then(|law| Some([law, self.law()?]))
@@ -230,7 +230,7 @@ impl Subject<'_> {
         finding(promise, Ok("60 idle times of 5 ms to 17 s".to_owned()))
     }
 
-    /// The difference between two laws that should be in the same state.
+    /// Describes the difference between two laws that should be in the same state.
     fn differ(&self, ticked: &dyn Aqm, woken: &dyn Aqm, now: Time) -> Option<String> {
         let names = match &self.spec.custom {
             Some(law) => law.vars(),
@@ -362,7 +362,7 @@ fn refused(promise: &'static str) -> Finding {
     finding(promise, Err("the law cannot be made with these settings".to_owned()))
 }
 
-/// The number in a value such as `90kB`, times 1/4, 1/2, 2 and 4: if two parameters bound each
+/// The number in a value such as `90kB`, times 1/4, 1/2, 2 and 4: if two parameters limit each
 /// other, only values near the current ones may be legal.
 fn multiples(value: &str) -> Vec<String> {
     let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
@@ -376,7 +376,7 @@ fn full(packets: u64) -> Backlog {
     Backlog { packets: packets as u32, bytes, link_bytes: bytes }
 }
 
-/// Runs the timers that are due; returns how many.
+/// Runs the timers that are due; returns the number run.
 fn advance(law: &mut dyn Aqm, now: Time, queue: Backlog) -> u64 {
     let mut count = 0;
     while let Some(due) = law.next_timer().filter(|&due| due <= now) {
@@ -388,7 +388,7 @@ fn advance(law: &mut dyn Aqm, now: Time, queue: Backlog) -> u64 {
     count
 }
 
-/// An arrival and a departure.
+/// Feeds the law one arrival and one departure.
 fn feed(law: &mut dyn Aqm, now: Time, waiting: u64, rng: &mut Rng) {
     let waited = waiting * 1_200_000;
     let enqueued = Time::from_nanos(now.as_nanos().saturating_sub(waited));

@@ -1,5 +1,6 @@
 //! A host that follows the contract of `Aqm` and `Qdisc` exactly and checks their promises after
-//! every operation. The contract tests drive it at random, those of `fuzz` with a fuzzer's input.
+//! every operation. The contract tests drive this host with random operations, the tests of `fuzz`
+//! with a fuzzer's input.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -16,7 +17,7 @@ use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use crate::units::Limit;
 
-/// How many timers may fire in one idle time.
+/// Maximum number of timers that may fire in one idle time.
 const MOST_TIMERS: u32 = 100_000;
 
 /// The largest acknowledgement.
@@ -26,7 +27,7 @@ const ACK_BYTES: u32 = 64;
 const UNBOUNDED: &[(&str, &str)] = &[
     ("madpie", "drop_prob"), // the ns-2 code has no upper bound (fact aqm-70)
     ("pie@ns2", "drop_prob"),
-    ("pie@linux", "drop_prob"), // its bound has no effect (fact aqm-73)
+    ("pie@linux", "drop_prob"), // the bound on it has no effect (fact aqm-73)
     ("pie@linux", "accumulator"),
     ("pie@docsis", "drop_prob"), // 13.6 for a packet of mean size (RFC 8034; fact aqm-82)
     ("pi2@ns3", "drop_prob"),    // the port has no upper bound
@@ -41,7 +42,7 @@ pub struct HostPacket {
     bytes: u32,
     ecn: Ecn,
     dscp: u8,
-    /// Whether it came as ECT(1) or CE.
+    /// Whether the packet arrived as ECT(1) or CE.
     is_l4s: bool,
 }
 
@@ -65,7 +66,7 @@ impl Packet for HostPacket {
     fn clear_dscp(&mut self) {
         self.dscp = 0;
     }
-    /// Small packets are acknowledgements, each of more than those before.
+    /// Small packets are acknowledgements; each one acknowledges more than the previous ones.
     fn tcp(&self) -> Option<TcpSegment> {
         let ack = (self.id as u32).wrapping_mul(1448);
         let pure = TcpSegment { ack, has_ack: true, is_pure_ack: true, ..TcpSegment::default() };
@@ -89,16 +90,16 @@ pub struct Ledger {
     inside_packets: u32,
     inside_bytes: u64,
     last_of_flow: BTreeMap<(u64, bool), usize>,
-    /// Whether a flow that changes its ECN field may overtake itself (RFC 9332 has a queue for
-    /// each).
+    /// Whether a flow that changes its ECN field may be reordered (RFC 9332 has two queues,
+    /// selected by that field).
     is_dual: bool,
-    /// Whether a flow may lose its queue while it still holds the flow's packets: Linux
-    /// `sch_cake.c`, `cake_hash`, gives the tag of a queue to the ninth flow of a set, which
-    /// happens here with few queues.
+    /// Whether a flow may lose its queue while the queue still holds the flow's packets: Linux
+    /// `sch_cake.c`, `cake_hash`, gives the tag of a queue to the ninth flow of a set. That happens
+    /// here because there are few queues.
     is_crowded: bool,
-    /// How many packets were dropped, by where and why.
+    /// Number of packets dropped, by stage and cause.
     pub drops: BTreeMap<(Stage, Cause), u64>,
-    /// How many packets were marked.
+    /// Number of packets marked.
     pub marks: u64,
     /// The first promise that was broken.
     pub broken: Option<String>,
@@ -107,7 +108,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Notes the first promise that does not hold.
+    /// Records the first promise that does not hold.
     fn promise(&mut self, holds: bool, what: impl FnOnce() -> String) {
         if !holds && self.broken.is_none() {
             self.broken = Some(format!("{} at {:.9} s", what(), self.now.as_secs()));
@@ -172,7 +173,7 @@ impl Sink<HostPacket> for Ledger {
     }
 }
 
-/// A strict host: it asks for the timer only when it may have changed.
+/// A strict host: it asks for the next timer only when that may have changed.
 pub struct Host {
     name: String,
     /// The discipline.
@@ -181,14 +182,14 @@ pub struct Host {
     /// Draws of the host.
     pub chance: Rng,
     law_chance: Rng,
-    /// What became of the packets.
+    /// The record of all packets.
     pub ledger: Ledger,
     alarm: Option<Time>,
     vars: Vec<f64>,
 }
 
 impl Host {
-    /// A host for that AQM; `limit` is a parameter of the AQM.
+    /// A host for the AQM `spec`; `limit` is a parameter of the AQM.
     ///
     /// # Panics
     /// If the AQM cannot be built; a checked description always can.
@@ -213,8 +214,8 @@ impl Host {
         }
     }
 
-    /// Time passes and timers fire. A law with more timers than a test can wait for stops the
-    /// clock.
+    /// Advances the clock and fires timers. The clock stops if the law has more timers than a test
+    /// can run.
     pub fn pass(&mut self, nanos: u64) {
         let then = Time::from_nanos(self.ledger.now.as_nanos().saturating_add(nanos));
         for _ in 0..MOST_TIMERS {
@@ -260,7 +261,7 @@ impl Host {
         }
     }
 
-    /// Invariants after every operation.
+    /// Checks the invariants after an operation.
     pub fn check(&mut self) {
         let (name, ledger) = (&self.name, &mut self.ledger);
         let backlog = self.qdisc.backlog();
@@ -298,7 +299,7 @@ impl Host {
         }
     }
 
-    /// For tests: all promises held so far.
+    /// For tests: asserts that all promises have held so far.
     ///
     /// # Panics
     /// With the first promise that was broken.

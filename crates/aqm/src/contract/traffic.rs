@@ -6,7 +6,8 @@ use crate::time::Rate;
 
 const FLOWS: u64 = 40;
 
-/// Runs up to `operations` operations in whole phases; returns the number run.
+/// Runs whole phases with up to `operations` operations in total; returns the number of operations
+/// run.
 pub fn run(host: &mut Host, operations: u64) -> u64 {
     let phases =
         [(0.7, 0), (0.5, 0), (0.3, 0), (0.52, 7_000_000), (0.9, 0), (0.1, 0), (0.5, 3 << 30)];

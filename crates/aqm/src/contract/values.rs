@@ -1,4 +1,4 @@
-//! Values to try for a parameter of a kind.
+//! Values to try for a parameter, by its kind.
 
 use alloc::vec::Vec;
 

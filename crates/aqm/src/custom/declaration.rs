@@ -40,9 +40,9 @@ pub struct ParamDeclaration {
     pub doc: String,
     /// The kind of value, with its unit.
     pub kind: ValueKind,
-    /// `off` or `auto`, where one of them is legal.
+    /// `off` or `auto`, if one of them is a legal value.
     pub absent: Option<String>,
-    /// The words, where the kind is [`ValueKind::Word`].
+    /// The legal words, if the kind is [`ValueKind::Word`].
     pub words: Vec<String>,
     /// `any`, `positive`, `not negative`, `probability` or `fraction`; any other text is displayed,
     /// and [`super::Maker::check`] enforces it.

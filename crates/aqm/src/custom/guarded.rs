@@ -1,4 +1,5 @@
-//! Wraps a custom law in checks: a breach of the contract is reported and has no effect.
+//! Wraps a custom law in checks. A breach of the contract is reported; the offending result is
+//! ignored.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;

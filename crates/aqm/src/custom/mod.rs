@@ -6,10 +6,10 @@
 //! to [`Failures`]; they never stop the host.
 //!
 //! There is no global table of laws. A law's name comes from its code, not its file, so tables do
-//! not depend on folders. A library exports a table of C functions and owns no memory: queue state
-//! and the generator's four words are the host's, so a hook is one indirect call. A plan for
-//! another process (the live router, a guest) names each law by file and digest, for that process
-//! to load again. A scenario names no code: only the command line and the API do.
+//! not depend on folders. A library exports a table of C functions and owns no memory: the host
+//! owns the queue state and the random generator's four words, so a hook is one indirect call. A
+//! plan for another process (the live router, a guest) names each law by file and digest; that
+//! process loads the law again. A scenario never names code; only the command line and the API do.
 
 mod declaration;
 mod guarded;
@@ -65,8 +65,8 @@ impl fmt::Display for LawFailure {
     }
 }
 
-/// Where failures of laws go. Only the first counts: from then on the law passes every packet, and
-/// the host ends the run.
+/// Receives the failures of laws. Only the first failure counts: from then on the law passes every
+/// packet, and the host ends the run.
 pub trait Failures: Send + Sync {
     /// A law has failed.
     fn report(&self, failure: LawFailure);
@@ -81,7 +81,8 @@ impl Failures for Panic {
     }
 }
 
-/// The optional and per-packet hooks that a law implements; the others cost no call.
+/// The optional and per-packet hooks that a law implements; hooks that it does not implement are
+/// not called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hooks {
     /// [`Aqm::on_enqueue`].
@@ -145,8 +146,8 @@ pub struct CustomLaw {
 }
 
 impl CustomLaw {
-    /// A law from what it declares, for [`crate::registry::declare`]. Its words are kept until the
-    /// program ends, like those of a law in the registry.
+    /// A law made from its declaration, for [`crate::registry::declare`]. The declaration's texts
+    /// are kept until the program ends, like those of a law in the registry.
     ///
     /// # Errors
     /// [`SpecError`] with what is wrong in the declaration.
@@ -158,7 +159,7 @@ impl CustomLaw {
         Ok(CustomLaw { about, maker, failures: Arc::new(Panic) })
     }
 
-    /// The same law, which reports to `failures`.
+    /// The same law, reporting its failures to `failures`.
     pub fn reporting_to(&self, failures: Arc<dyn Failures>) -> CustomLaw {
         CustomLaw { failures, ..self.clone() }
     }

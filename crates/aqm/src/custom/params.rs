@@ -1,4 +1,4 @@
-//! The parameters of a custom law while they are set, and afterwards.
+//! The parameters of a custom law, while they are being set and afterwards.
 
 use alloc::format;
 use alloc::string::String;

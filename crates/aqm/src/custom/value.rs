@@ -1,4 +1,4 @@
-//! A value of a parameter whose kind is known only when the program runs.
+//! Parameter values whose kind is known only at run time.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// The value as a number in base units, for rules; none where it is absent or not a number.
+    /// The value as a number in base units, for rules; `None` if it is absent or not a number.
     pub fn magnitude(&self) -> Option<f64> {
         match self {
             Value::Span(v) => v.magnitude(),

@@ -128,7 +128,7 @@ mod tests {
         assert_near(var(&blue, "drop_prob"), 0.0, 1e-12);
     }
 
-    /// Feng, Shin, Kandlur and Saha 2002: one `last_update` for both.
+    /// Feng, Shin, Kandlur and Saha 2002: increases and decreases share one `last_update`.
     #[test]
     fn idling_and_overflow_share_the_freeze_time() {
         let mut blue = after_overflows(&[0]);

@@ -101,12 +101,12 @@ params! {
 enum InverseRoot {
     /// As a real number.
     Exact(f64),
-    /// As 2^32-ths: a table for small counts, then one Newton step for each change (Linux 6.1
+    /// In units of 2^-32: a table for small counts, then one Newton step for each change (Linux 6.1
     /// sch_cake.c, cobalt_invsqrt).
     Newton(u32),
 }
 
-/// Linux 6.1 sch_cake.c, cobalt_cache_init: four Newton steps from the root before.
+/// Linux 6.1 sch_cake.c, cobalt_cache_init: four Newton steps from the previous root.
 const ROOTS_6_1: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let mut count = 1;
@@ -123,7 +123,7 @@ const ROOTS_6_1: [u32; 16] = {
     roots
 };
 
-/// Linux 6.12 sch_cake.c, inv_sqrt_cache: constants; these three differ from 6.1, whose four Newton
+/// Linux 6.12 sch_cake.c, inv_sqrt_cache: constants. These three differ from 6.1, whose four Newton
 /// steps do not converge.
 const ROOTS_6_12: [u32; 16] = {
     let mut roots = ROOTS_6_1;
@@ -142,7 +142,7 @@ impl InverseRoots {
     }
 }
 
-/// x (3 - count x^2) / 2 in 2^32-ths (Linux 6.1 sch_cake.c, cobalt_newton_step).
+/// x (3 - count x^2) / 2, in units of 2^-32 (Linux 6.1 sch_cake.c, cobalt_newton_step).
 const fn improved(root: u32, count: u32) -> u32 {
     let square = (root as u64 * root as u64) >> 32;
     let rest = (3u64 << 32).wrapping_sub(count as u64 * square) >> 2;
@@ -160,7 +160,7 @@ impl InverseRoot {
         }
     }
 
-    /// That part of an interval.
+    /// The interval times this root.
     fn of(self, interval: Span) -> Span {
         let nanos = interval.as_nanos();
         Span::from_nanos(match self {
@@ -176,22 +176,22 @@ pub struct Cobalt {
     params: CobaltParams,
     is_ns3: bool,
     mtu_bytes: u64,
-    /// The time to send four MTUs or, in CAKE's ingress mode, more; a shorter sojourn time is
-    /// never too long (Linux only).
+    /// The time to send four MTUs or, in CAKE's ingress mode, more; a shorter sojourn time never
+    /// counts as above target (Linux only).
     least_sojourn: Span,
     dropping: bool,
     count: u32,
     /// 1 / sqrt(count); in a fresh queue 0 or 1, by dialect.
     inverse_root: InverseRoot,
-    /// When the next signal is due, or the count decays; with a count of 0, an interval after the
-    /// last dequeue.
+    /// When the next signal is due or the count next decays; if the count is 0, one interval after
+    /// the last dequeue.
     drop_next: Time,
     blue_prob: f64,
     blue_changed: Option<Time>,
 }
 
 impl Cobalt {
-    /// The law with the parameters computed by CAKE.
+    /// The law with parameters computed by CAKE.
     pub(crate) fn with(params: CobaltParams, env: &Env) -> Cobalt {
         let is_ns3 = params.dialect == "ns3";
         let (inverse_root, drop_next) = match params.dialect {
@@ -222,9 +222,9 @@ impl Cobalt {
         self.count == 0 && self.blue_prob == 0.0 && now >= self.drop_next
     }
 
-    /// Sets the least sojourn time at which the law acts in CAKE, where the shaper computes the
-    /// time of a largest packet: four packets or, in ingress mode, two for each bulk flow if these
-    /// are more (Linux 6.1 sch_cake.c, cobalt_should_drop).
+    /// Sets the least sojourn time at which the law acts in CAKE, from `frame`, the time of a
+    /// largest packet: that of four packets or, in ingress mode, of two per bulk flow if that is
+    /// more (Linux 6.1 sch_cake.c, cobalt_should_drop).
     pub(crate) fn set_least_sojourn(&mut self, frame: Span, bulk_flows: u32) {
         self.least_sojourn = frame.times(4.max(2 * u64::from(bulk_flows)));
     }
@@ -248,14 +248,15 @@ impl Cobalt {
         let target = self.params.target;
         if self.blue_changed.is_none_or(|then| now.since(then) > target) {
             self.blue_prob = (self.blue_prob + step).clamp(0.0, 1.0);
-            // ns-3 keeps this time in 32 bits (fact ns3-1).
+            // ns-3 stores this time in 32 bits (fact ns3-1).
             let kept =
                 if self.is_ns3 { now.as_nanos() & u64::from(u32::MAX) } else { now.as_nanos() };
             self.blue_changed = Some(Time::from_nanos(kept));
         }
     }
 
-    /// The CoDel part: whether this packet is signalled, and whether the signal after it is late.
+    /// The CoDel part: whether this packet is signalled, and whether the next signal is already
+    /// overdue.
     fn is_due(&mut self, now: Time, is_over: bool) -> (bool, bool) {
         // Linux `cobalt_should_drop`: `next_due` and `schedule`, before the state below moves
         // `drop_next`.

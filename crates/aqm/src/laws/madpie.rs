@@ -4,13 +4,13 @@
 //! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The
 //! underlying PIE is any dialect of [`super::pie`] with all its parameters; by default the authors'
 //! ns-2 code. The burst allowance that the study describes is that of `paper2013` (fact papers-8).
-//! The study's values apply to every dialect, so that only the PIE differs.
+//! The study's values apply to every dialect; dialects differ only in their PIE.
 //!
 //! Where the paper is silent, our choices are (fact aqm-100): alpha and beta are PIE's; a flag that
 //! is set stays set until it is used (`deterministic_clear` changes that); neither kind of drop
-//! happens during the burst allowance (`deterministic_in_burst` changes that) or while two packets
-//! or less wait; a deterministic drop becomes a mark like a random one, but without the 10 % limit.
-//! In `ns2` the probability has no upper bound, as in that code.
+//! happens during the burst allowance (`deterministic_in_burst` changes that) or while at most two
+//! packets are queued; a deterministic drop becomes a mark like a random one, but without the 10 %
+//! limit. In `ns2` the probability has no upper bound, as in the authors' ns-2 code.
 //!
 //! Deviations from Linux and ns-3: neither has MADPIE.
 
@@ -262,7 +262,7 @@ impl Law for Madpie {
 }
 
 impl Madpie {
-    /// Whether an arrival is not a candidate for the deterministic drop.
+    /// Whether an arrival is exempt from the deterministic drop.
     fn is_exempt(&self, queue: Backlog) -> bool {
         if self.deterministic_in_burst {
             self.pie.is_idle(queue)
@@ -273,7 +273,7 @@ impl Madpie {
 }
 
 impl MadpieParams {
-    /// The PIE of the dialect with these parameters.
+    /// The parameters of the dialect's PIE.
     fn pie(&self) -> PieParams {
         PieParams {
             dialect: self.dialect,

@@ -4,8 +4,8 @@
 //! Misra, Towsley and Gong 2001, whose text was not read.
 //!
 //! Deviations from ns-2: a draw hits when `u < p`, not `u <= p` (fact aqm-1); there is no byte
-//! mode. ns-2 appends an arrival to a full queue and then removes the tail, which is the same
-//! packet. Linux and ns-3 have no PI.
+//! mode. ns-2 appends an arrival to a full queue and then removes the tail, which is that arrival.
+//! Linux and ns-3 have no PI.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -76,7 +76,7 @@ impl Aqm for Pi {
     }
 
     fn on_idle_timers(&mut self, now: Time) {
-        // With p and q at zero an update changes nothing as long as a >= b or q_ref is 0.
+        // If p and q are zero, an update changes nothing as long as a >= b or q_ref is 0.
         let PiParams { a, b, q_ref, .. } = self.params;
         for _ in 0..Periodic::MOST_CAUGHT_UP {
             if !self.timer.next().is_due(now) {

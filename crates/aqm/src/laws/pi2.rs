@@ -4,17 +4,16 @@
 //! Source: Tahiliani and Tewari 2017 ("Implementation of PI2 Queuing Discipline for Classic TCP
 //! Traffic in ns-3"), for classic traffic only: gains on p', delay from the departure rate.
 //!
-//! Deviations from the paper: its formula leaves out the previous p' (a misprint); p' is bounded to
-//! 0..=1; the square is taken by two draws that must both hit, not by one draw against p'^2 (fact
-//! aqm-90).
+//! Deviations from the paper: its formula leaves out the previous p' (a misprint); p' is clamped to
+//! 0..=1; two draws that must both hit replace one draw against p'^2 (fact aqm-90).
 //!
-//! Deviations of `classic` from the PI2 authors' Linux `sch_pi2.c` (2015): that controls p_s = 2 p'
-//! with twice the gains, so that p' stays below 1/2; it decays p by 2 % per idle update; its rate
-//! has weight 1/8, not 1/2; its first update comes after 500 ms; it marks scalable traffic with
-//! p_s. `linux` follows all of these, in doubles where the kernel has 32 bits.
+//! Deviations of `classic` from the PI2 authors' Linux `sch_pi2.c` (2015): that code controls p_s =
+//! 2 p' with twice the gains, so that p' stays below 1/2; it decays p by 2 % per idle update; its
+//! rate has weight 1/8, not 1/2; its first update comes after 500 ms; it marks scalable traffic
+//! with p_s. `linux` follows all of these, in doubles where the kernel has 32 bits.
 //!
 //! Deviations of `classic` from the ns-3 port: half its gains (it applies Linux's to p' directly,
-//! which is twice too strong); an upper bound; exempt are less than two packets, not two; no decay
+//! which is twice too strong); an upper bound; fewer than two packets are exempt, not two; no decay
 //! when idle; two draws. `ns3` follows all of these.
 //!
 //! Deviations of `rfc9332` from RFC 9332 Appendix A.1: for classic traffic, none known; there is no
@@ -203,7 +202,7 @@ impl Pi2 {
         self.output == 0.0 && self.delay == 0.0 && self.last_delay == 0.0
     }
 
-    /// The backlog is too small for a signal.
+    /// Whether the backlog is too small for a signal.
     fn is_exempt(&self, queue: Backlog) -> bool {
         queue.bytes < self.exempt_below_bytes || queue.packets < self.exempt_below_packets
     }
@@ -344,8 +343,8 @@ impl Pi2Params {
         self.hz.0.map_or(self.tupdate, |hz| in_jiffies(self.tupdate, hz))
     }
 
-    /// Smallest backlog for a signal: two packets (Linux `sch_pi2.c`); in the ns-3 port more than
-    /// two, in the unit of the limit.
+    /// Smallest backlog at which signals are allowed: two packets (Linux `sch_pi2.c`); in the ns-3
+    /// port more than two packets, in the unit of the limit.
     fn exempt(&self, env: &Env) -> (u64, u32) {
         let mtu_bytes = self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         let two = mtu_bytes.saturating_mul(2);

@@ -1,7 +1,7 @@
 //! Step marking: marks every ECN-capable packet while the queue is above a threshold.
 //!
-//! Source: Alizadeh et al. 2010 §3.1 and RFC 8257 §3.1 for a backlog on arrival; Linux
-//! `sch_dualpi2.c`, `do_step_aqm`, for a sojourn time on departure.
+//! Source: Alizadeh et al. 2010 §3.1 and RFC 8257 §3.1 for a threshold on the backlog at arrival;
+//! Linux `sch_dualpi2.c`, `do_step_aqm`, for a threshold on the sojourn time at departure.
 //!
 //! Deviations from RFC 8257: none known. From Linux `sch_dualpi2.c`: a packet that cannot be marked
 //! passes, as in `codel_impl.h`, `codel_dequeue` (`ce_threshold`); the threshold is a time only.

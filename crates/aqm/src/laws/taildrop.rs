@@ -1,4 +1,4 @@
-//! Tail drop: a law without decisions. The queue's limit alone decides; the baseline of every
+//! Tail drop: a law without decisions. Only the queue's limit causes drops. The baseline of every
 //! comparison.
 //!
 //! Source: Linux `sch_fifo.c`, `pfifo_enqueue`, `bfifo_enqueue` and `pfifo_tail_enqueue` (head
@@ -9,7 +9,7 @@ use crate::law::{Aqm, Env, Law, Var};
 use crate::params;
 
 params! {
-    /// Tail drop has no parameters itself: the limit belongs to the discipline.
+    /// Tail drop itself has no parameters: the limit belongs to the discipline.
     pub struct TailDropParams {
         dialects:
             "packets" = "Linux pfifo: a limit in packets",

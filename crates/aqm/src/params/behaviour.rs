@@ -1,12 +1,12 @@
 //! Differences between dialects other than parameters.
 
-/// A rule of behaviour that is not a parameter, in every dialect.
+/// A rule of behaviour that is not a parameter, as each dialect has it.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
-    /// What it is about: `burst allowance falls`.
+    /// What the rule is about: `burst allowance falls`.
     pub name: &'static str,
-    /// What each dialect does, with source: (dialect, rule, source). The first row is the default
-    /// dialect's; a dialect without a row takes that one.
+    /// Each dialect's rule: (dialect, rule, source). The first row is the default dialect's, and
+    /// holds for dialects without a row.
     pub rows: &'static [(&'static str, &'static str, &'static str)],
 }
 

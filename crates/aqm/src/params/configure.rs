@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::spec_error::hint;
 use super::{Dialect, ParamError, ParamSpec, Params, SpecError};
 
-/// The parameters of `kind` in a dialect (none: the default) with these settings, checked.
+/// The checked parameters of `kind` in a dialect (`None`: the default dialect) with these settings.
 ///
 /// ```
 /// use sojourn_aqm::laws::pie::PieParams;
@@ -34,7 +34,7 @@ pub fn configure<'a, P: Params>(
     Ok(params.params)
 }
 
-/// Parameters while they are set, and the dialect they started from.
+/// Parameters that are still being set, and the dialect whose defaults they had.
 pub(crate) struct Unchecked<P> {
     pub(crate) params: P,
     dialect: &'static str,
@@ -71,11 +71,11 @@ fn no_dialect(kind: &str, dialect: &str, others: &[Dialect], own: &[Dialect]) ->
     SpecError::new("dialect", why)
 }
 
-/// One of several parameter sets that a description sets.
+/// One of the parameter sets that a description may set.
 pub(crate) trait ParamSet {
     fn specs(&self) -> &'static [ParamSpec];
     fn set(&mut self, name: &str, text: &str) -> Result<(), ParamError>;
-    /// The dialect, if a parameter without effect there differs from its default.
+    /// Returns the dialect if parameter `name` has no effect in it but differs from its default.
     fn without_effect(&self, name: &str) -> Option<&'static str>;
     fn check(&self) -> Result<(), String>;
 }
@@ -100,8 +100,8 @@ impl<P: Params> ParamSet for Unchecked<P> {
     }
 }
 
-/// Sets parameters of `kind`, first `defaults`, then the user's, each in the set that declares it;
-/// then checks all.
+/// Sets parameters of `kind`: first `defaults`, then the user's settings, each in the set that
+/// declares the parameter. Then checks all sets.
 pub(crate) fn set_all(
     kind: &str,
     dialect: &str,
@@ -143,7 +143,7 @@ fn set_one(
     Err(SpecError::new(name, format!("{kind} has no parameter `{name}`{}", hint(name, &known))))
 }
 
-/// A setting without effect in the dialect is a mistake.
+/// The error for a setting without effect in the dialect.
 pub(crate) fn has_no_effect(kind: &str, dialect: &str, name: &str, text: &str) -> SpecError {
     let why = format!(
         "{name} `{text}` has no effect in dialect {dialect}; leave it out (`sojourn explain \

@@ -1,4 +1,4 @@
-//! The kinds of values, and their words.
+//! The kinds of values, and the words for these kinds.
 
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +30,7 @@ pub enum ValueKind {
     Word,
 }
 
-/// The kinds by the words that Python and C use.
+/// Maps the words that Python and C use to kinds.
 const KINDS: [(&str, ValueKind); 10] = [
     ("time", ValueKind::Span),
     ("frequency", ValueKind::Hertz),
@@ -50,7 +50,7 @@ impl ValueKind {
         KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
     }
 
-    /// The kind of a word.
+    /// The kind that a word names.
     ///
     /// # Errors
     /// A sentence with the nearest word.

@@ -1,11 +1,11 @@
 //! Parameters: each declared once, with name, unit (in the type), meaning, source, rule and
 //! default.
 //!
-//! From one [`params!`](crate::params!) declaration follow the text form with unknown names
-//! refused, the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the
-//! documentation page. One parser reads `kind@dialect:name=value,...` for AQMs and congestion
-//! controls. Values cross every interface as text with a unit. Gains are in `hz`, so that tc's "2"
-//! (sixteenths) cannot be mistaken for 2 Hz.
+//! One [`params!`](crate::params!) declaration yields the text form (which refuses unknown names),
+//! the JSON Schema, the Python dataclass, `sojourn explain pie.target` and the documentation page.
+//! One parser reads `kind@dialect:name=value,...` for AQMs and congestion controls. Values cross
+//! every interface as text with a unit. Gains are in `hz`, so that tc's "2" (sixteenths) cannot be
+//! mistaken for 2 Hz.
 
 mod behaviour;
 mod configure;
@@ -31,7 +31,7 @@ pub use step_table::StepTable;
 use alloc::format;
 use alloc::string::String;
 
-/// A dialect: one published way to build a law.
+/// A dialect: one published version of a law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dialect {
     /// Its name after the `@`: `rfc8033`.
@@ -49,14 +49,14 @@ pub struct ParamSpec {
     pub doc: &'static str,
     /// The kind of value, with its unit.
     pub kind: ValueKind,
-    /// Whether `off` (or `auto`) is a value as well, and which of the two words it is.
+    /// `off` or `auto`, if that word is a legal value too.
     pub absent: Option<&'static str>,
-    /// The words, where the kind is [`ValueKind::Word`].
+    /// The legal words, if the kind is [`ValueKind::Word`].
     pub words: &'static [&'static str],
     /// The rule for values: `must be positive`.
     pub rule: &'static str,
     /// Where the default of each dialect comes from: (dialect, source). The first row is the
-    /// default dialect's; a dialect without a row takes that one.
+    /// default dialect's, and holds for dialects without a row.
     pub sources: &'static [(&'static str, &'static str)],
 }
 
@@ -68,7 +68,7 @@ impl ParamSpec {
     }
 }
 
-/// Why a parameter was refused. The caller adds where.
+/// Why a parameter was refused. The caller adds the place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ParamError {
     /// The parameter is unknown.
@@ -160,8 +160,8 @@ macro_rules! words {
     };
 }
 
-/// Declares the parameters of a law or a discipline, and the rules of behaviour in which its
-/// dialects differ besides them.
+/// Declares the parameters of a law or a discipline, and other rules of behaviour in which its
+/// dialects differ.
 ///
 /// ```
 /// use sojourn_aqm::params::{Params, Hertz};

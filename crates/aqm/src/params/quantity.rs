@@ -17,9 +17,9 @@ use crate::units::{self, Limit};
 pub trait Quantity: Sized {
     /// The kind, for documentation and schema.
     const KIND: ValueKind;
-    /// The word for "no value", where that is legal.
+    /// The word for "no value", if one is legal.
     const ABSENT: Option<&'static str> = None;
-    /// The words, where the kind is [`ValueKind::Word`].
+    /// The legal words, if the kind is [`ValueKind::Word`].
     const WORDS: &'static [&'static str] = &[];
     /// Reads a value.
     ///
@@ -28,7 +28,7 @@ pub trait Quantity: Sized {
     fn parse(text: &str) -> Result<Self, String>;
     /// Text that [`Quantity::parse`] reads back.
     fn show(&self) -> String;
-    /// The value as a number in base units, for the rules; none where it is absent or not a number.
+    /// The value as a number in base units, for the rules; `None` if it is absent or not a number.
     fn magnitude(&self) -> Option<f64>;
 }
 

@@ -10,7 +10,7 @@ use super::Params;
 pub struct Rule {
     /// `must be positive`
     pub text: &'static str,
-    /// Whether a magnitude obeys it.
+    /// Whether a magnitude obeys the rule.
     pub holds: fn(f64) -> bool,
 }
 
@@ -26,10 +26,10 @@ pub const PROBABILITY: Rule =
 /// Greater than zero, at most one.
 pub const FRACTION: Rule =
     Rule { text: "must be greater than 0 and at most 1", holds: |x| x > 0.0 && x <= 1.0 };
-/// The least size of a packet on a link below, as tc bounds it.
+/// Minimum size of a packet on the link below, with tc's bounds.
 pub const FRAMING: Rule =
     Rule { text: "must be at most 256B (iproute2 q_cake.c)", holds: |x| x <= 256.0 };
-/// Bytes that a link below adds to a packet, as tc bounds them.
+/// Bytes that the link below adds to a packet, with tc's bounds.
 pub const OVERHEAD: Rule = Rule {
     text: "must be from -64B to 256B (iproute2 q_cake.c)",
     holds: |x| (-64.0..=256.0).contains(&x),
@@ -37,8 +37,8 @@ pub const OVERHEAD: Rule = Rule {
 /// A number of hashed queues, 1 to 65536 (RFC 8290 §5.2.5).
 pub const QUEUES: Rule =
     Rule { text: "must be from 1 to 65536", holds: |x| (1.0..=65536.0).contains(&x) };
-/// Bytes a flow queue may send per round, as Linux bounds them (`sch_fq_codel.c` raises smaller
-/// ones silently; here they are refused).
+/// Bytes a flow queue may send per round, with Linux's bounds (`sch_fq_codel.c` raises smaller ones
+/// silently; here they are refused).
 pub const QUANTUM: Rule = Rule {
     text: "must be from 256B to 1MiB (Linux sch_fq_codel.c)",
     holds: |x| (256.0..=1_048_576.0).contains(&x),

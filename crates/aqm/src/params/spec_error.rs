@@ -11,7 +11,7 @@ use super::nearest::nearest;
 /// An error in the description of an AQM or a congestion control.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpecError {
-    /// The part it is about: `kind`, `dialect`, a parameter's name, or nothing for the whole.
+    /// The faulty part: `kind`, `dialect` or a parameter's name; empty for the whole description.
     pub part: String,
     /// A sentence: the error and its remedy.
     pub message: String,
@@ -23,8 +23,8 @@ impl SpecError {
         SpecError { part: part.to_owned(), message }
     }
 
-    /// No registered `what` (such as `AQM`) has the name `typed`; names the nearest that is
-    /// `known`.
+    /// The error that no registered `what` (such as `AQM`) is named `typed`; suggests the nearest
+    /// `known` name.
     pub fn unknown_kind<'a>(
         what: &str,
         typed: &str,
@@ -44,7 +44,7 @@ impl fmt::Display for SpecError {
 impl core::error::Error for SpecError {}
 
 impl From<SpecError> for String {
-    /// The sentence alone.
+    /// Only the sentence.
     fn from(error: SpecError) -> String {
         error.message
     }

@@ -1,4 +1,4 @@
-//! The text form of a name with dialect and parameters: AQMs and congestion controls alike.
+//! The text form of a name with dialect and parameters, for AQMs and congestion controls.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -20,9 +20,9 @@ use super::SpecError;
 pub struct SpecText {
     /// The name: `cubic`, `fq(pie)`. Never empty.
     pub kind: String,
-    /// The dialect, where one is named; never empty.
+    /// The dialect, if the text names one; never empty.
     pub dialect: Option<String>,
-    /// Names and values, in their order, each name once.
+    /// Names and values in the order of the text; no name occurs twice.
     pub settings: Vec<(String, String)>,
 }
 
@@ -31,8 +31,8 @@ impl SpecText {
     /// `fq(pie)` in the dialect `linux`.
     ///
     /// # Errors
-    /// [`SpecError`] with the correct form, when the kind or the dialect is empty, or a
-    /// setting is empty, lacks its `=` or its name, or is given twice.
+    /// [`SpecError`] with the correct form, if the kind or the dialect is empty, or if a setting is
+    /// empty, lacks its `=` or its name, or is given twice.
     pub fn parse(text: &str) -> Result<SpecText, SpecError> {
         let (head, settings) = match text.split_once(':') {
             Some((head, settings)) => (head.trim(), Some(settings)),
@@ -56,7 +56,7 @@ impl SpecText {
     }
 }
 
-/// `pie@linux` and `fq(pie@linux)` alike give the kind and the dialect.
+/// Splits `pie@linux` or `fq(pie@linux)` into kind and dialect.
 fn split_dialect(head: &str) -> (String, Option<String>) {
     let Some((kind, rest)) = head.split_once('@') else {
         return (head.to_owned(), None);

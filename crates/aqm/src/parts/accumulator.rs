@@ -1,8 +1,8 @@
-//! Derandomised chance (RFC 8033 §5.4): sums the probabilities, and uses the sum to bound the gap
-//! between two signals from below and above.
+//! Derandomised chance (RFC 8033 §5.4): sums the probabilities; the sum limits the gap between two
+//! signals from below and above.
 
-/// One, in the scale of the sum: 2^56, as in Linux `pie.h`. Doubles would reach 8.5 one addition
-/// late (fact aqm-2).
+/// One, in the scale of the sum: 2^56, as in Linux `pie.h`. A sum of doubles would reach 8.5 one
+/// addition late (fact aqm-2).
 const ONE: f64 = (1u64 << 56) as f64;
 /// Allows for the rounding of up to 10^5 additions: 1e-12, in the scale of the sum.
 const TOLERANCE: u64 = 1 << 16;
@@ -26,7 +26,7 @@ impl ScaledProb {
 pub enum SignalTiming {
     /// Below 0.85: too early for a signal.
     TooEarly,
-    /// Between: chance decides.
+    /// In between: a random draw decides.
     Open,
     /// At 8.5 or above: overdue.
     Overdue,
@@ -84,7 +84,7 @@ mod tests {
         (1..).find(|_| sum.add(scaled) == standing).expect("the sum grows")
     }
 
-    /// Fact aqm-2: doubles would need 171, 86 and 851 additions.
+    /// Fact aqm-2: sums of doubles would need 171, 86 and 851 additions.
     #[test]
     fn sums_reach_their_thresholds_at_the_ideal_addition() {
         assert_eq!(additions_until(0.05, SignalTiming::Overdue), 170);

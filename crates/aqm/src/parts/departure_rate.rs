@@ -4,7 +4,8 @@
 //! of PI2 (Tahiliani and Tewari 2017 §II).
 //!
 //! Deviations from RFC 8033 Appendix B: a cycle counts the packet that starts it, and rates are
-//! averaged instead of times. From ns-2: a cycle of no duration gives no sample (there: infinity).
+//! averaged instead of times. From ns-2: a cycle of zero duration gives no sample (in ns-2:
+//! infinity).
 
 use crate::time::Time;
 
@@ -17,7 +18,7 @@ pub struct DepartureRate {
     cycle: Option<Cycle>,
 }
 
-/// One measurement, while the backlog keeps the link busy.
+/// One measurement (cycle), made while the backlog keeps the link busy.
 #[derive(Clone, Copy, Debug)]
 struct Cycle {
     start: Time,
@@ -32,7 +33,7 @@ impl DepartureRate {
         DepartureRate { threshold: threshold_bytes, weight, bytes_per_sec: None, cycle: None }
     }
 
-    /// A packet leaves; `backlog_bytes` stay.
+    /// A packet leaves and `backlog_bytes` stay.
     #[inline]
     pub fn on_dequeue(&mut self, now: Time, bytes: u32, backlog_bytes: u64) {
         let may_start = self.cycle.is_none() && backlog_bytes >= self.threshold;
@@ -71,8 +72,9 @@ impl DepartureRate {
         self.bytes_per_sec
     }
 
-    /// Forgets the average. A running cycle keeps its start and gets a count of -1, because ns-2
-    /// `pie.cc`, `PIEQueue::calculate_p`, resets `dq_count` but not `in_measurement` (fact aqm-72).
+    /// Forgets the average. A running cycle keeps its start time but its byte count becomes -1,
+    /// because ns-2 `pie.cc`, `PIEQueue::calculate_p`, resets `dq_count` but not `in_measurement`
+    /// (fact aqm-72).
     pub fn forget(&mut self) {
         self.bytes_per_sec = None;
         if let Some(cycle) = &mut self.cycle {
@@ -85,7 +87,7 @@ impl DepartureRate {
 mod tests {
     use super::*;
 
-    /// One packet of 1000 bytes every millisecond, so 1 MB/s; `left` bytes stay each time.
+    /// One packet of 1000 bytes every millisecond, so 1 MB/s; `left` bytes stay queued each time.
     fn serve(rate: &mut DepartureRate, from_ms: u64, count: u64, left: u64) {
         for i in 0..count {
             rate.on_dequeue(Time::from_nanos((from_ms + i) * 1_000_000), 1000, left);
@@ -103,7 +105,8 @@ mod tests {
     fn first_sample_counts_the_packet_in_hand_and_later_ones_are_averaged() {
         let mut rate = DepartureRate::new(10_000, 0.5);
         serve(&mut rate, 0, 10, 20_000);
-        // Ten packets over nine service times; Linux has the same bias (fact aqm-75).
+        // The estimate counts ten packets in nine service times; Linux has the same bias (fact
+        // aqm-75).
         assert!((rate.bytes_per_sec().unwrap() - 10_000.0 / 0.009).abs() < 1e-6);
         serve(&mut rate, 10, 10, 20_000);
         let expected = 0.5 * 10_000.0 / 0.009 + 0.5 * 1_000_000.0;

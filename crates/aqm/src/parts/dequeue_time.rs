@@ -1,8 +1,8 @@
 //! Queue delay by Little's law from the average *time* in which a threshold of bytes leaves.
 //!
 //! Source: RFC 8033 Appendix B. The text of §5.2 would end a measurement at every packet before the
-//! threshold is reached, which is hardly intended. It counts from the packet after the one that
-//! starts a measurement, and divides by the threshold, not by the bytes counted;
+//! threshold is reached, which is hardly intended. Counting begins with the packet after the one
+//! that starts a measurement, and the time is that of the threshold, not of the bytes counted;
 //! [`super::departure_rate`] is the estimator of the authors' ns-2 code.
 
 use crate::time::{Span, Time};
@@ -31,7 +31,7 @@ impl DequeueTime {
         DequeueTime { threshold: threshold_bytes, weight, seconds: None, measurement: None }
     }
 
-    /// A packet leaves; `backlog_bytes` stay. Out of line, so that laws that rarely need it are
+    /// A packet leaves; `backlog_bytes` stay. Out of line, so that laws that rarely call it are
     /// still inlined into their queue.
     #[inline(never)]
     pub fn on_dequeue(&mut self, now: Time, bytes: u32, backlog_bytes: u64) {

@@ -5,7 +5,8 @@
 pub struct Gains {
     /// Integral gain in Hz: how much the probability moves per update for each second off target.
     pub alpha: f64,
-    /// Proportional gain in Hz: how much it moves for each second of change since the last update.
+    /// Proportional gain in Hz: how much the probability moves for each second of change since the
+    /// last update.
     pub beta: f64,
     /// Delay aimed at, in seconds.
     pub target: f64,

@@ -1,9 +1,10 @@
 //! How RED's average decays while the queue is idle, as `tc red` computes it for the kernel.
 //!
 //! Source: iproute2 `tc_red.c`, `tc_red_eval_idle_damping`, and `tc_core.c`, `tc_calc_xmittime`;
-//! Linux `red.h`, `red_calc_qavg_from_idle_time`. tc computes the table in psched ticks of 64 ns,
-//! the kernel reads it by microseconds and shifts by its natural logarithms: below one half, an
-//! idle average decays 15.6 / ln 2 times slower than intended (fact aqm-48). This is kept.
+//! Linux `red.h`, `red_calc_qavg_from_idle_time`. tc computes the table in psched ticks of 64 ns;
+//! the kernel indexes it by microseconds and shifts by its natural logarithms. Below one half, an
+//! idle average therefore decays 15.6 / ln 2 times slower than intended (fact aqm-48). We reproduce
+//! this error.
 
 use alloc::boxed::Box;
 
@@ -13,7 +14,7 @@ use crate::time::Rate;
 pub const CELLS: usize = 256;
 const TICKS_PER_MICRO: f64 = 15.625;
 
-/// By how many bits the average is shifted for an idle time (tc: `Stab`, `Scell_log`).
+/// The number of bits by which the average is shifted after an idle time (tc: `Stab`, `Scell_log`).
 #[derive(Clone, Debug)]
 pub struct IdleTable {
     /// Width of a cell in microseconds: 2^log.
@@ -39,7 +40,7 @@ impl IdleTable {
         IdleTable { log, shifts }
     }
 
-    /// The average after that time without packets; at least half of it within the first cells.
+    /// The average after an idle time; within the first cells, at least half of `average`.
     pub fn decayed(&self, average: u64, idle_micros: u64) -> u64 {
         let idle = idle_micros.min((CELLS as u64 - 1) << self.log);
         let shift = self.shifts[(idle >> self.log) as usize & (CELLS - 1)];
@@ -72,7 +73,7 @@ mod tests {
         assert!((expected..expected * 1.05).contains(&quarter), "{quarter}, {expected}");
     }
 
-    /// `tc_core.c` cuts off the microseconds: 1142 for a packet that takes 1142.86.
+    /// `tc_core.c` truncates to whole microseconds: 1142 for a packet that takes 1142.86.
     #[test]
     fn the_time_of_a_packet_is_cut_to_whole_microseconds() {
         let shifts = |bps| IdleTable::new(4, 1000, Rate::from_bps(bps)).shifts;

@@ -1,5 +1,5 @@
-//! RED in the integers of Linux `red.h`: a weight that is a power of two, an average with the point
-//! at that power, one random number per signal, no gentle region.
+//! RED in the integers of Linux `red.h`: a weight that is a power of two, an average scaled by that
+//! power, one random number per signal, no gentle region.
 //!
 //! Source: Linux 6.1 `red.h`, `red_set_parms`, `red_calc_qavg_no_idle_time`, `red_random`,
 //! `red_mark_probability`, `red_action`.
@@ -29,7 +29,7 @@ impl Curve {
         Curve { min_th, max_th, weight_log, max_p_per_unit }
     }
 
-    /// The values in use, with the unit of the backlogs.
+    /// The parameter values in use, in the unit of the backlogs.
     pub(crate) fn effective(&self, unit: impl Fn(u64) -> Limit) -> [Effective; 3] {
         let weight = libm::ldexp(1.0, -(self.weight_log as i32));
         [
@@ -39,7 +39,7 @@ impl Curve {
         ]
     }
 
-    /// Uniform on 0 .. (max_th - min_th) / max_p, by a division of whole numbers (`red_random`).
+    /// A uniform draw from 0 .. (max_th - min_th) / max_p, by integer division (`red_random`).
     fn draw(&self, rng: &mut Rng) -> u64 {
         (rng.next_u64() >> 32) / self.max_p_per_unit
     }
@@ -50,7 +50,7 @@ pub(crate) fn scaled(prob: f64) -> u32 {
     (prob * 4_294_967_296.0) as u32
 }
 
-/// A probability of 32 bits for each unit between two thresholds, cut off (`red_set_parms`).
+/// A probability of 32 bits per unit between two thresholds, truncated (`red_set_parms`).
 pub(crate) fn per_unit(max_p: u32, min_th: u64, max_th: u64) -> u64 {
     (u64::from(max_p) / (max_th - min_th)).max(1)
 }
@@ -58,9 +58,10 @@ pub(crate) fn per_unit(max_p: u32, min_th: u64, max_th: u64) -> u64 {
 /// The state of RED for one queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RedState {
-    /// Times 2^`weight_log`.
+    /// The average, times 2^`weight_log`.
     pub(crate) average: u64,
-    /// Arrivals since the last signal; -1: none was counted since the average was outside.
+    /// Arrivals since the last signal; -1: none was counted since the average was outside the
+    /// thresholds.
     count: i64,
     /// The number drawn for the next signal.
     drawn: u64,
@@ -69,22 +70,22 @@ pub(crate) struct RedState {
 impl RedState {
     pub(crate) const REST: RedState = RedState { average: 0, count: -1, drawn: 0 };
 
-    /// One more sample of the backlog before the arrival.
+    /// Samples the backlog before the arrival.
     pub(crate) fn sample(&mut self, curve: &Curve, backlog: u64) {
         self.average = self.average.saturating_add(backlog) - (self.average >> curve.weight_log);
     }
 
-    /// Whether the average is below that threshold.
+    /// Whether the average is below `threshold`.
     pub(crate) fn is_below(&self, curve: &Curve, threshold: u64) -> bool {
         self.average < threshold << curve.weight_log
     }
 
-    /// Whether the average is above that threshold.
+    /// Whether the average is above `threshold`.
     pub(crate) fn is_above(&self, curve: &Curve, threshold: u64) -> bool {
         self.average > threshold << curve.weight_log
     }
 
-    /// The average in its unit.
+    /// The average in the unit of the backlogs.
     pub(crate) fn mean(&self, curve: &Curve) -> f64 {
         self.average as f64 / libm::ldexp(1.0, curve.weight_log as i32)
     }
@@ -94,7 +95,7 @@ impl RedState {
         self.count = -1;
     }
 
-    /// An arrival between the thresholds: whether it is signalled.
+    /// Whether an arrival between the thresholds is signalled.
     pub(crate) fn hits(&mut self, curve: &Curve, rng: &mut Rng) -> bool {
         self.count += 1;
         if self.count == 0 {
@@ -110,8 +111,8 @@ impl RedState {
     }
 }
 
-/// tc's default of `burst`, in packets; where the thresholds follow from a tiny limit
-/// (`automatic`), at least the shortest burst that tc accepts.
+/// tc's default of `burst`, in packets. If the thresholds follow from a tiny limit (`automatic`),
+/// at least the shortest burst that tc accepts.
 pub(crate) fn usual_burst(min_packets: f64, max_packets: f64, automatic: bool) -> f64 {
     let usual = libm::floor((2.0 * min_packets + max_packets) / 3.0);
     if automatic { usual.max(libm::ceil(min_packets)) } else { usual }

@@ -2,7 +2,7 @@
 
 use crate::time::{Span, Time};
 
-/// A timer that first expires one period after time zero, then strictly periodically (fact aqm-3:
+/// A timer that expires first one period after time zero, then strictly periodically (fact aqm-3:
 /// Linux waits 500 ms first, ns-3's PIE starts at time 0).
 #[derive(Clone, Debug)]
 pub struct Periodic {
@@ -33,18 +33,19 @@ impl Periodic {
         self.period
     }
 
-    /// Restarts at `now`, like a kernel timer that is set again when it expires.
+    /// Restarts at `now`, like a kernel timer that is re-armed when it expires.
     pub fn restart(&mut self, now: Time) {
         self.next = now + self.period;
     }
 
     /// Maximum number of expiries that an idle law catches up with: 17 hours of updates every
-    /// 15 ms, 0.1 s of CPU time. The rest are skipped, so that a jump of the host's clock by
-    /// centuries does not hang.
+    /// 15 ms, 0.1 s of CPU time. Further expiries are skipped, so that a jump of the host's clock
+    /// by centuries does not hang the program.
     pub const MOST_CAUGHT_UP: u32 = 1 << 22;
 
-    /// Moves to the first expiry after `now`. A host that is late by whole periods, as real time
-    /// can be, skips them: expiries stay multiples of the period and lie in the future.
+    /// Moves to the first expiry after `now`. If a host is whole periods late, as can happen in
+    /// real time, these are skipped: the next expiry stays a multiple of the period and lies in the
+    /// future.
     pub fn advance(&mut self, now: Time) {
         if self.next <= now {
             let late = now.since(self.next).as_nanos() / self.period.as_nanos();
@@ -61,8 +62,8 @@ pub fn in_jiffies(span: Span, hz: u64) -> Span {
 
 /// The period of a kernel timer that is re-armed with `span` at each expiry. It expires one step of
 /// the kernel's timer wheel later than asked: a jiffy below 63 jiffies, 8 of them below 504, and so
-/// on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`; fact aqm-4). Without jiffies timers are
-/// exact, and it is the span itself.
+/// on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`; fact aqm-4). Without jiffies, timers
+/// are exact and the period is `span`.
 pub fn between_expiries(span: Span, hz: Option<u64>) -> Span {
     let Some(hz) = hz else { return span };
     let jiffies = count_jiffies(span, hz);
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(in_jiffies(Span::from_nanos(1), 250), Span::from_millis(4));
     }
 
-    /// Fact aqm-4: in a kernel of 1000 Hz a timer of 15 ms was seen every 16 ms.
+    /// Fact aqm-4: in a kernel with 1000 Hz, a 15 ms timer was observed to expire every 16 ms.
     #[test]
     fn timers_of_the_kernel_expire_a_step_of_its_wheel_late() {
         let between = |millis, hz| between_expiries(Span::from_millis(millis), Some(hz));

@@ -1,8 +1,8 @@
 //! CHOKe: RED in which every arrival above the lower threshold is compared with a random queued
 //! packet; if both belong to one flow, both are dropped.
 //!
-//! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. Pan, Prabhakar and Psounis 2000 was
-//! read through them.
+//! Source: Linux 6.1 `sch_choke.c` and the thresholds of tc. The text of Pan, Prabhakar and Psounis
+//! 2000 was not read.
 //!
 //! Deviations from Linux: a packet that could be marked is dropped unmarked if the queue is full;
 //! holes are closed before the buffer would have to grow for them, where Linux, whose buffer does
@@ -170,7 +170,7 @@ impl<P: Packet> ChokeQueue<P> {
         }
     }
 
-    /// The average decays over an idle time, else takes the backlog as a sample.
+    /// Updates the average: it decays over an idle time, otherwise it samples the backlog.
     fn learn(&mut self, now: Time) {
         match self.idle_since.take() {
             Some(since) => {
@@ -181,8 +181,8 @@ impl<P: Packet> ChokeQueue<P> {
         }
     }
 
-    /// The place of a random packet, if it is of this flow; the head after three holes (Linux 6.1
-    /// sch_choke.c, choke_peek_random).
+    /// The place of a random packet if it belongs to `flow`. After three holes, the head is tried
+    /// (Linux 6.1 sch_choke.c, choke_peek_random).
     fn place_of_match(&self, flow: u64, rng: &mut Rng) -> Option<usize> {
         if self.places.is_empty() {
             return None;
@@ -197,7 +197,7 @@ impl<P: Packet> ChokeQueue<P> {
     fn remove(&mut self, place: usize) -> (Time, P) {
         let taken = self.places[place].take().expect("a match is not a hole");
         self.total.remove(taken.1.bytes());
-        // Holes at the end stay: choke_drop_by_idx compares the place with one past the last.
+        // Holes at the end stay: choke_drop_by_idx compares the place with the one past the last.
         while self.places.front().is_some_and(Option::is_none) {
             self.places.pop_front();
         }
@@ -273,7 +273,7 @@ impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
                 self.total.add(packet.bytes());
                 self.places.push_back(Some((now, packet)));
             }
-            // The device is idle and the kernel finds the queue empty again (fact aqm-130).
+            // The device is idle, and the kernel finds the queue empty again (fact aqm-130).
             None if was_idle && self.places.is_empty() => self.idle_since = Some(now),
             None => {}
         }
@@ -331,7 +331,7 @@ mod tests {
         ChokeQueue::new(&params, &env())
     }
 
-    /// Waiting packets of `flows` in turn; the average is held constant.
+    /// A queue of packets of `flows` in turn; the average is held constant.
     fn filled(flows: &[u64], count: u64, average: u64) -> ChokeQueue<Numbered> {
         let mut choke = choke();
         // So small a weight that the average hardly moves.
@@ -372,7 +372,8 @@ mod tests {
         assert_eq!(choke.backlog().packets, 11);
     }
 
-    /// Pan, Prabhakar and Psounis 2000: a flow is hit in proportion to its share of the queue.
+    /// Pan, Prabhakar and Psounis 2000: a flow loses packets in proportion to its share of the
+    /// queue.
     #[test]
     fn the_probability_of_a_match_is_the_share_of_the_queue() {
         let choke = filled(&[1, 2, 2, 3], 80, 20);
@@ -407,7 +408,7 @@ mod tests {
         assert_eq!(rng.next_u64(), expected.next_u64());
     }
 
-    /// Our choice: no allocation per packet, however long the head stays.
+    /// Our choice: packets are never allocated individually, however long the head stays.
     #[test]
     fn holes_are_closed_before_the_buffer_would_have_to_grow() {
         let mut choke = choke_of("40p");

@@ -33,7 +33,7 @@ params! {
         exclude_ce: bool, ANY,
             "Linux counts them; Khademi, Ros and Welzl 2013 §7 advise against it" => false;
     }
-    // Tail drop measures nothing.
+    // Tail drop does not measure anything.
     unused: |dialect| if dialect == "fifo" { &[] } else { &["exclude_ce"] };
 }
 
@@ -62,7 +62,7 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
         Fifo { law, fifo: PacketFifo::default(), limit, overflow: FifoOverflow::Arrival }
     }
 
-    /// The same discipline, with what it drops when full.
+    /// The same discipline, with this choice of what is dropped when full.
     pub fn on_overflow(self, overflow: FifoOverflow) -> Self {
         Fifo { overflow, ..self }
     }
@@ -76,8 +76,8 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
         LawQueue { law: &mut self.law, waiting: &mut self.fifo, elsewhere: 0 }
     }
 
-    /// Whether to refuse an arrival when full. If not, packets are dropped from the head until it
-    /// fits; one that would not fit into an empty queue evicts nothing.
+    /// Whether to refuse an arrival when full. Otherwise, packets are dropped from the head until
+    /// the arrival fits; an arrival that would not fit into an empty queue evicts nothing.
     fn refuses(&self, bytes: u32) -> bool {
         let never_fits = matches!(self.limit, Limit::Bytes(n) if u64::from(bytes) > n);
         self.overflow == FifoOverflow::Arrival || never_fits
@@ -109,7 +109,8 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let is_full = self.is_full_for(packet.bytes());
         let is_refused = is_full && self.refuses(packet.bytes());
-        // Called once only, to be inlined: otherwise the packet is copied once more.
+        // Called in one place only, so that it is inlined: otherwise the packet is copied once
+        // more.
         let stays = self.queue().offer(now, packet, is_refused, rng, sink);
         if is_full && stays {
             self.make_room(now, sink);
@@ -183,7 +184,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     build_with(params, env, |env| L::new(law, env))
 }
 
-/// Likewise, around a law made by `make` for the discipline's environment.
+/// Like `build`, with a law that `make` constructs for the discipline's environment.
 pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
     params: &FifoParams,
     env: &Env,
@@ -314,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Only then may a host leave out calls.
+    /// Only then may a host skip calls.
     #[test]
     fn every_law_but_tail_drop_takes_part_when_nothing_waits() {
         for aqm in ["taildrop", "codel", "pie", "red", "blue", "cobalt"] {
@@ -332,8 +333,8 @@ mod tests {
         assert_eq!(fits(Limit::Packets(1)), [true, true]);
     }
 
-    /// Linux 6.1 sch_red.c with tc's thresholds: the upper one is a quarter of the limit, which is
-    /// the discipline's and not that of the link.
+    /// Linux 6.1 sch_red.c with tc's thresholds: the upper threshold is a quarter of the
+    /// discipline's limit, not of the link's.
     #[test]
     fn a_law_takes_its_automatic_thresholds_from_the_limit_of_its_discipline() {
         let spec = crate::QdiscSpec::parse("red@linux:limit=100p").expect("a legal text");

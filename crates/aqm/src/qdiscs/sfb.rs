@@ -1,8 +1,8 @@
 //! SFB, stochastic fair BLUE: a BLUE in each of 8 x 16 bins. Every flow has one bin in each level;
-//! the lowest of the eight probabilities applies to it, so that only an unresponsive flow, which
-//! keeps all its bins full, comes to 1 and into the penalty box.
+//! the lowest of the eight probabilities applies to it. So only an unresponsive flow, which keeps
+//! all its bins full, reaches 1 and the penalty box.
 //!
-//! Source: Linux 6.1 `sch_sfb.c`; Feng, Shin, Kandlur and Saha 2001 was read through it.
+//! Source: Linux 6.1 `sch_sfb.c`; the text of Feng, Shin, Kandlur and Saha 2001 was not read.
 //!
 //! Time is counted in jiffies, 250 per second (Linux `kernel/Kconfig.hz`).
 //!
@@ -105,7 +105,7 @@ const JIFFIES_PER_SEC: f64 = 250.0;
 /// A probability of one, in the 16 bits of Linux.
 const ONE: u32 = 65_535;
 
-/// The last jiffy that has begun.
+/// The time rounded down to a jiffy.
 fn in_jiffies(now: Time) -> Time {
     Time::from_nanos(now.as_nanos() / JIFFY.as_nanos() * JIFFY.as_nanos())
 }
@@ -113,7 +113,7 @@ fn in_jiffies(now: Time) -> Time {
 #[derive(Clone, Copy, Debug, Default)]
 struct Bin {
     packets: u32,
-    /// In 65535ths.
+    /// The probability, in units of 1/65535.
     prob: u32,
 }
 
@@ -129,7 +129,7 @@ impl Bank {
         Bank { salt, bins: [[Bin::default(); BINS]; LEVELS] }
     }
 
-    /// Never 0, which stands for "not counted" in Linux 6.1 sch_sfb.c, sfb_enqueue.
+    /// The hash of a flow; never 0, which means "not counted" in Linux 6.1 sch_sfb.c, sfb_enqueue.
     fn hash(&self, flow: u64) -> u32 {
         (splitmix(flow ^ self.salt) as u32).max(1)
     }
@@ -144,7 +144,7 @@ impl Bank {
 /// The discipline.
 #[derive(Debug)]
 struct SfbQueue<P> {
-    /// With the packet's hash in each bank that counts it.
+    /// Arrival time, packet, and the packet's hash in each bank that counts it.
     waiting: VecDeque<(Time, P, [Option<u32>; 2])>,
     total: Total,
     params: SfbParams,
@@ -200,7 +200,7 @@ impl<P: Packet> SfbQueue<P> {
     }
 
     /// Whether the penalty box passes one more packet (Linux 6.1 sch_sfb.c, sfb_rate_limit). A
-    /// packet without a token left restarts the clock (fact qdisc-9).
+    /// packet that finds no token restarts the clock (fact qdisc-9).
     fn has_token(&mut self, now: Time) -> bool {
         const MOST: Span = Span::from_secs(10);
         if self.params.penalty_rate.0 == 0.0 {
@@ -254,8 +254,8 @@ impl<P: Packet> SfbQueue<P> {
         }
     }
 
-    /// A draw against the probability; above one half ECT packets are dropped too, in a share that
-    /// grows with it.
+    /// Draws against the probability. If it is above one half, a share of ECT packets is dropped
+    /// too; that share grows with the probability.
     fn by_chance(&self, prob: u32, packet: &P, rng: &mut Rng) -> Verdict {
         const HALF: u32 = ONE / 2;
         let draw = (rng.next_u64() >> 48) as u32;
@@ -282,8 +282,8 @@ impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
         let jiffy = in_jiffies(now);
-        // sfb_enqueue reads the number of the bank before it changes: the arrival that brings the
-        // new hash is judged and counted by the bank that retires, under its new salt.
+        // sfb_enqueue reads the number of the bank before it changes: the arrival that causes the
+        // new hash is judged and counted by the retiring bank, with that bank's new salt.
         let bank = self.active;
         self.rehash_if_due(jiffy);
         let (verdict, hashes) = self.judge(jiffy, bank, &packet, rng);
@@ -355,7 +355,7 @@ mod tests {
         Numbered { ecn, ..Numbered::new(0, 7, 1000) }
     }
 
-    /// Linux 6.1 `sch_sfb.c`: 65535 in its default steps of 66 (tc always sends 33).
+    /// Linux 6.1 `sch_sfb.c`: 65535 in the kernel's default steps of 66 (tc always sends 33).
     #[test]
     fn a_bin_that_stays_full_comes_to_one_after_993_arrivals() {
         let mut sfb = sfb();
@@ -365,7 +365,8 @@ mod tests {
         assert_eq!(arrivals, Some(993));
     }
 
-    /// Linux 6.1 `sfb_enqueue`: of the draws r < p, those with r < 2 (p - 1/2) are dropped.
+    /// Linux 6.1 `sfb_enqueue`: of the packets with draws r < p, those with r < 2 (p - 1/2) are
+    /// dropped.
     #[test]
     fn above_one_half_ect_packets_are_dropped_too() {
         let mut rng = rng();

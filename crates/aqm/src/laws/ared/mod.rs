@@ -194,7 +194,7 @@ enum Engine {
     Linux { red: LinuxRed, timer: Periodic },
 }
 
-/// RED with an adaptation of `max_p`, on a timer or at arrivals.
+/// RED whose `max_p` is adapted on a timer or at arrivals.
 #[derive(Clone, Debug)]
 struct Adaptive {
     detector: Detector,
@@ -230,7 +230,7 @@ impl Adaptive {
     fn adapt(&mut self, now: Time) -> bool {
         let side = self.side(now);
         let before = self.detector.curve.max_p;
-        // A coarse alpha could carry max_p past 1; it is a probability.
+        // A large alpha could raise max_p above 1, but max_p is a probability.
         let after = self.adaptation.next(before, side).min(1.0);
         self.detector.curve.max_p = after;
         after == before && (side == Side::Below || !self.detector.decays())
@@ -276,7 +276,8 @@ impl Engine {
 }
 
 impl Aqm for Ared {
-    /// The average must see every arrival: Linux `red_enqueue` averages before its child may drop.
+    /// The average must see every arrival: Linux `red_enqueue` updates the average before its child
+    /// may drop.
     fn is_limit_first(&self) -> bool {
         false
     }

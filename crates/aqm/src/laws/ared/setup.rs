@@ -24,8 +24,8 @@ impl AredParams {
         }
     }
 
-    /// ns-2 `red.cc`, `REDQueue::initParams`: one over the packets of 0.1 s. ns-3 multiplies by 0.1
-    /// s where it should divide (fact aqm-52).
+    /// ns-2 `red.cc`, `REDQueue::initParams`: 1 divided by the number of packets sent in 0.1 s.
+    /// ns-3 multiplies by 0.1 s where it should divide (fact aqm-52).
     fn automatic_bottom(&self, env: &Env) -> f64 {
         let packet = red::mean_packet(self.mean_packet_bytes, env);
         let per_packet = env.rate.map_or(0.0, |rate| packet / rate.bytes_per_sec());

@@ -8,7 +8,7 @@ use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
 use crate::time::{Span, Time};
 
-/// The text to follow.
+/// The text that the law follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Text {
     /// RFC 8289 §5.5: resume with the growth of the last dropping state, within 16 intervals.
@@ -40,9 +40,9 @@ pub(super) struct Exact {
     /// A fixed count, in place of the growing one.
     frozen_count: Option<u32>,
     state: State,
-    /// When the sojourn time will have been above target for an interval.
+    /// When the sojourn time will have been above target for one interval.
     first_above: Option<Time>,
-    /// Signals in this dropping state, or in the last one.
+    /// Number of signals in this dropping state or, outside of one, in the last.
     count: u32,
     /// `count` when the last dropping state was entered.
     last_count: u32,
@@ -64,11 +64,11 @@ pub(super) struct Exact {
 enum State {
     /// Not dropping. `drop_next` is from the last dropping state, if any.
     Quiet { drop_next: Option<Time> },
-    /// The drop that opens a dropping state was made in this call; the next head passes unjudged.
+    /// This call made the drop that opens a dropping state; the next head passes unconditionally.
     Entered { drop_next: Time },
     /// Dropping; the next signal is due at `drop_next`.
     Dropping { drop_next: Time },
-    /// A drop was made in this call; `drop_next` moves on if the next head is above target too.
+    /// This call made a drop; `drop_next` advances if the next head is above target too.
     Dropped { drop_next: Time },
 }
 
@@ -93,7 +93,7 @@ impl Exact {
     /// RFC 8289 §5.6 `dodequeue`: whether a drop is allowed now.
     fn is_above(&mut self, now: Time, head: Head, queue: Backlog) -> bool {
         self.sojourn = head.sojourn(now);
-        // RFC 8289 §4.4: with several queues the backlog that counts is that of the link.
+        // RFC 8289 §4.4: with several queues, the link's backlog counts.
         if self.sojourn < self.target || queue.link_bytes <= self.mtu_bytes {
             self.first_above = None;
             return false;
@@ -131,8 +131,8 @@ impl Exact {
         drop_next.is_some_and(|then| now.since(then) < self.interval.times(intervals))
     }
 
-    /// RFC 8289 §5.5: enter the dropping state, at the rate that worked last time if that was
-    /// recent.
+    /// RFC 8289 §5.5: enter the dropping state, with the last dropping state's rate if that state
+    /// was recent.
     #[inline(never)]
     fn enter(&mut self, now: Time, drop_next: Option<Time>, can_mark: bool) -> Verdict {
         let resumed = match self.text {
@@ -182,7 +182,8 @@ impl Exact {
     /// The packet after a dropped one is above target too.
     #[inline(never)]
     fn after_drop(&mut self, drop_next: Time) -> Time {
-        // RFC 8289 §5.5 counted when it dropped; Listing 1 of the paper and the draft count here.
+        // RFC 8289 §5.5 increments the count at the drop; Listing 1 of the paper and the draft do
+        // so here.
         if self.text != Text::Rfc8289 {
             self.raise();
         }
@@ -198,7 +199,7 @@ impl Exact {
         Verdict::Pass
     }
 
-    /// The control law: interval / sqrt(count) (RFC 8289 §5.6). `count` is not 0 when it is used.
+    /// The control law: interval / sqrt(count) (RFC 8289 §5.6). `count` must not be 0 here.
     fn spacing(&self) -> Span {
         debug_assert!(self.count > 0, "the first signal has been counted");
         let nanos = self.interval.as_nanos() as f64 / libm::sqrt(f64::from(self.count));

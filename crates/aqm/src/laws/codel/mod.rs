@@ -1,6 +1,6 @@
 //! CoDel: drops from the head, more and more often, once every packet of a whole interval has
 //! waited longer than a target. CoDel-ACT ("adapted count and time"), which waits less before it
-//! drops again, is offered as dialects of it.
+//! drops again, is offered as dialects of CoDel.
 //!
 //! Source: RFC 8289 §5; a literal transcription of its routine is kept next to this file as a test
 //! oracle. [`exact`] has the dialects that follow a text, [`ticks`] those that follow the integers
@@ -192,7 +192,7 @@ impl Engine {
 }
 
 impl Aqm for CoDel {
-    /// The default arithmetic is inlined into the caller; the other is a call.
+    /// The default arithmetic is inlined into the caller; the integer arithmetic is called.
     #[inline(always)]
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
         match &mut self.0 {

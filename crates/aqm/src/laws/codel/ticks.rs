@@ -4,10 +4,10 @@
 //!
 //! Source: Linux 7.2 `codel_impl.h`, `codel_dequeue`, `codel_should_drop` and `codel_Newton_step`;
 //! ns-3 `CoDelQueueDisc`, `DoDequeue` and `OkToDrop`. A time of zero means "not set", as in the
-//! kernel: bit-exact, and wrong once in 2^32 ticks.
+//! kernel: this is bit-exact, but misreads one tick in 2^32.
 //!
 //! Deviations: the kernel's bypass of an empty queue is missing. ns-3 compares times as if they
-//! never wrapped, our `ns3` allows for it, which differs after 73 minutes.
+//! never wrapped. Our `ns3` handles wrapping, so the two differ after 73 minutes.
 
 use super::{CoDelParams, KernelCode};
 use crate::law::{Cause, Env, Verdict};
@@ -37,26 +37,26 @@ impl Ticks {
         Ticks(self.0.wrapping_sub(other.0))
     }
 
-    /// Whether this is earlier than `other`, on a circle of 2^32 ticks.
+    /// Whether this is earlier than `other`, modulo 2^32 ticks.
     fn is_before(self, other: Ticks) -> bool {
         (self.minus(other).0 as i32) < 0
     }
 }
 
-/// A span as it is kept: whole ticks.
+/// A span rounded to whole ticks, as the law stores it.
 pub(super) fn kept(span: Span) -> Span {
     Span::from_nanos(u64::from(Ticks::of(span).0) << 10)
 }
 
-/// 1/sqrt(count), 1 being 2^16.
+/// 1/sqrt(count), in units of 2^-16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct InverseRoot(u16);
 
 impl InverseRoot {
-    /// The nearest thing to 1.
+    /// The largest value, just below 1.
     const ONE: InverseRoot = InverseRoot(u16::MAX);
 
-    /// x (3 - count x^2) / 2, in 32 bits of fraction, of which 16 are kept.
+    /// x (3 - count x^2) / 2, computed with 32 fractional bits and stored with 16.
     fn improved(self, count: u32) -> InverseRoot {
         let x = u64::from(self.0) << 16;
         let square = (x * x) >> 32;
@@ -64,13 +64,14 @@ impl InverseRoot {
         InverseRoot((rest.wrapping_mul(x) >> 47) as u16)
     }
 
-    /// That part of a span.
+    /// The span times this root.
     fn of(self, span: Ticks) -> Ticks {
         Ticks(((u64::from(span.0) * (u64::from(self.0) << 16)) >> 32) as u32)
     }
 }
 
-/// How long a dropping state is recent (Linux `codel_impl.h`, `codel_dequeue`).
+/// How long after its end a dropping state counts as recent (Linux `codel_impl.h`,
+/// `codel_dequeue`).
 fn memory_of(interval: Ticks) -> Ticks {
     Ticks(interval.0.wrapping_mul(16))
 }
@@ -78,7 +79,7 @@ fn memory_of(interval: Ticks) -> Ticks {
 /// Drops at one departure (Linux 7.2 `codel.h`, `CODEL_MAX_DROPS_PER_DEQUEUE`).
 const MAX_DROPS: u32 = 256;
 
-/// Whose code it is.
+/// The source to follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Build {
     Linux,
@@ -90,9 +91,9 @@ pub(super) enum Build {
 enum Phase {
     /// Between two calls.
     Resting,
-    /// The drop that opens a dropping state was made in this call.
+    /// This call made the drop that opens a dropping state.
     Entered,
-    /// A drop within the dropping state was made in this call.
+    /// This call made a drop within the dropping state.
     Dropped,
 }
 
@@ -112,7 +113,7 @@ pub(super) struct TickCoDel {
     /// Signals within the dropping state in this call.
     signals: u32,
     dropping: bool,
-    /// Zero: not set.
+    /// Zero means not set.
     first_above: Ticks,
     drop_next: Ticks,
     inverse_root: InverseRoot,
@@ -138,7 +139,7 @@ impl TickCoDel {
             signals: 0,
             dropping: false,
             first_above: Ticks::ZERO,
-            // Linux compares with the uptime, which is long; ns-3 with simulation time.
+            // Linux compares with the uptime, which is large; ns-3 compares with simulation time.
             drop_next: match build {
                 Build::Linux => Ticks::ZERO.minus(memory_of(Ticks::of(params.interval))),
                 Build::Ns3 => Ticks::ZERO,
@@ -157,7 +158,7 @@ impl TickCoDel {
         self.sojourn = now.minus(Ticks::at(head.enqueued));
         let small = match self.build {
             Build::Linux => queue.link_bytes <= self.mtu_bytes,
-            // ns-3 CoDelQueueDisc::OkToDrop: strictly less, and this queue alone.
+            // ns-3 CoDelQueueDisc::OkToDrop: strictly less, and only this queue's backlog.
             Build::Ns3 => queue.bytes < self.mtu_bytes,
         };
         if self.sojourn.is_before(self.target) || small {
@@ -175,7 +176,7 @@ impl TickCoDel {
         let since = now.minus(self.drop_next);
         match self.build {
             Build::Linux => since.is_before(memory_of(self.interval)),
-            // ns-3 CoDelQueueDisc::DoDequeue: unsigned, so that a drop still to come is not recent.
+            // ns-3 CoDelQueueDisc::DoDequeue: unsigned, so a future drop does not count as recent.
             Build::Ns3 => u64::from(since.0) < u64::from(self.interval.0) * 16,
         }
     }
@@ -227,7 +228,7 @@ impl TickCoDel {
         }
     }
 
-    /// A count that never changes has no Newton step to improve its root: it is computed once.
+    /// With a fixed count, no Newton step ever improves the root, so it is computed here.
     fn freeze(&mut self, count: u32) {
         self.count = count;
         let root = 65_536.0 / libm::sqrt(f64::from(count));
@@ -245,8 +246,8 @@ impl TickCoDel {
         Verdict::Pass
     }
 
-    /// ns-3 `CoDelQueueDisc::DoDequeue`: Only the threshold applies to ECT(1) and CE, unless a
-    /// packet was dropped before them in the same call.
+    /// ns-3 `CoDelQueueDisc::DoDequeue`: only the threshold applies to ECT(1) and CE packets,
+    /// unless a packet was dropped before them in the same call.
     fn judge_l4s(&mut self, now: Ticks, head: Head) -> Verdict {
         self.sojourn = now.minus(Ticks::at(head.enqueued));
         let is_over = self.ce_threshold.is_some_and(|limit| limit.is_before(self.sojourn));
@@ -264,7 +265,7 @@ impl TickCoDel {
         }
     }
 
-    #[inline(never)] // keeps the default's code small
+    #[inline(never)] // out of line: keeps the default's code small
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         let now = Ticks::at(now);
         if self.l4s && self.phase == Phase::Resting && matches!(head.ecn, Ecn::Ect1 | Ecn::Ce) {
@@ -289,8 +290,8 @@ impl TickCoDel {
     }
 
     /// Linux 6.1.192 `codel_impl.h`, `codel_dequeue`: a queue found empty ends the dropping state
-    /// and clears `first_above`. Linux 5.10 and ns-3 `CoDelQueueDisc::DoDequeue` clear it only
-    /// where drops emptied the queue within the call.
+    /// and clears `first_above`. Linux 5.10 and ns-3 `CoDelQueueDisc::DoDequeue` clear it only if
+    /// drops emptied the queue within the call.
     pub(super) fn on_empty(&mut self) {
         let clears = self.build == Build::Linux && self.kernel != KernelCode::Linux5_10;
         if clears || self.phase != Phase::Resting {
@@ -316,8 +317,8 @@ impl TickCoDel {
         self.count
     }
 
-    /// When the next signal is due, or was when the last dropping state ended, within the 4398 s
-    /// of the circle; zero before it is first known.
+    /// When the next signal is due, or was when the last dropping state ended, correct within 4398
+    /// s, after which ticks wrap; zero before it is first known.
     pub(super) fn scheduled(&self) -> Time {
         let known = self.count > 0;
         Time::from_nanos(if known { u64::from(self.drop_next.0) << 10 } else { 0 })
@@ -362,7 +363,8 @@ mod tests {
         }
     }
 
-    /// Linux `codel_impl.h`, `codel_dequeue`: from the root of 100, one Newton step towards 2.
+    /// Linux `codel_impl.h`, `codel_dequeue`: one Newton step from the root of 100 towards that of
+    /// 2.
     #[test]
     fn a_resumed_count_starts_from_the_old_root() {
         let hundred = InverseRoot((65_536 / 10) as u16);

@@ -25,7 +25,7 @@ pub(in crate::laws) enum Controller {
     Docsis(Docsis),
 }
 
-/// Evaluates `$call` with `$pie` bound to the controller inside, whatever the variant.
+/// Evaluates `$call` with `$pie` bound to the controller in whichever variant it is.
 macro_rules! each {
     ($controller:expr, $pie:ident => $call:expr) => {
         match $controller {
@@ -93,7 +93,7 @@ impl Controller {
         }
     }
 
-    /// As with arrivals.
+    /// Inlined like `on_enqueue`.
     #[inline(always)]
     pub(in crate::laws) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
         match self {
@@ -171,7 +171,7 @@ impl Controller {
         each!(self, pie => pie.burst_allowance())
     }
 
-    /// The sum of probabilities; 0 in the dialect without one.
+    /// The sum of probabilities; 0 in the dialect without such a sum.
     pub(in crate::laws) fn accumulator(&self) -> f64 {
         match self {
             Controller::Standard(pie) => pie.accumulator(),

@@ -8,8 +8,8 @@
 //! - The delay is the backlog over the link's rate, in place of the two token buckets (sustained
 //!   and peak rate) of the modem's shaper; where the rate is unknown, it is the sojourn time of the
 //!   last packet that left.
-//! - A number is drawn only between the two thresholds of the sum; `docsis-ns3` draws for every
-//!   arrival that it counts.
+//! - A random number is drawn only while the sum is between its two thresholds; `docsis-ns3` draws
+//!   one for every arrival that it counts.
 //! - Sizes are not rounded to the classes (64, 128, 256 bytes and so on) that the RFC allows.
 //!
 //! Linux and ns-3 have no DOCSIS-PIE.
@@ -41,7 +41,7 @@ const QUIET: Span = Span::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Inactive,
-    /// With the length of the quiet period. The first drop grants a burst allowance.
+    /// Holds the length of the quiet period. The first drop grants a burst allowance.
     Quiescent {
         quiet: Span,
     },
@@ -62,7 +62,8 @@ pub(in crate::laws) struct Docsis {
     phase: Phase,
     drop_prob: f64,
     accumulator: Accumulator,
-    /// The last delay, in seconds; at updates where the rate is known, else of the last departure.
+    /// The last delay, in seconds: computed at updates if the rate is known, else that of the last
+    /// departure.
     delay: f64,
     delay_old: f64,
     burst_allowance: Span,
@@ -123,7 +124,7 @@ impl Docsis {
         }
     }
 
-    /// Whether this arrival is dropped. The sum includes arrivals that are exempt.
+    /// Whether this arrival is dropped. Exempt arrivals count in the sum too.
     fn selects(&mut self, head: Head, queue: Backlog, rng: &mut Rng) -> bool {
         let size = f64::from(head.bytes) / self.mean_packet_bytes as f64;
         let prob = (self.drop_prob * size).min(MAX_PACKET_PROB);

@@ -2,13 +2,12 @@
 //! probabilities in 56 bits of a 64-bit word, time in psched ticks of 64 ns.
 //!
 //! Source: Linux 6.1 `sch_pie.c`, `pie_drop_early`, `pie_process_dequeue` and
-//! `pie_calculate_probability`; `pie.h`, `pie_vars_init`. There the probability may exceed 1 (fact
-//! aqm-73), and a mark because the sum is overdue does not clear the sum (fact aqm-74): both are
-//! kept.
+//! `pie_calculate_probability`; `pie.h`, `pie_vars_init`. As there, the probability may exceed 1
+//! (fact aqm-73), and a mark made because the sum is overdue does not clear the sum (fact aqm-74).
 //!
-//! Deviations: a draw is the upper 56 bits of the law's own stream. An eviction that empties a
-//! queue sets its delay to 0, which never happens to a single queue of the kernel. The rate
-//! estimate has 64 bits, where the kernel's products wrap at 32 (from 16 MiB of backlog on).
+//! Deviations: a draw is the upper 56 bits of a number from the law's own stream. An eviction that
+//! empties a queue sets its delay to 0, which never happens to a single queue of the kernel. The
+//! rate estimate has 64 bits, where the kernel's products wrap at 32 (from 16 MiB of backlog on).
 
 use super::{DelaySource, PieParams};
 use crate::law::{Cause, Env, Verdict};
@@ -119,7 +118,7 @@ impl LinuxPie {
         hit
     }
 
-    /// Byte mode: smaller packets are hit less often.
+    /// Byte mode: smaller packets are signalled less often.
     fn prob_for(&self, bytes: u32) -> u64 {
         let bytes = u64::from(bytes);
         if self.byte_mode && bytes <= self.mtu_bytes {
@@ -203,7 +202,8 @@ impl LinuxPie {
         }
     }
 
-    /// Cap, kick, add, and the bounds of a 64-bit word. Returns whether it overflowed.
+    /// Caps, kicks and adds the step within the bounds of a 64-bit word. Returns whether it
+    /// overflowed.
     fn control(&mut self) -> bool {
         let (alpha, beta) = self.scaled_gains();
         let integral = alpha.wrapping_mul(self.delay.wrapping_sub(self.target));
@@ -227,7 +227,7 @@ impl LinuxPie {
         false
     }
 
-    /// The gains per tick of delay, smaller by powers of two while the probability is small.
+    /// The gains per tick of delay, divided by powers of two while the probability is small.
     fn scaled_gains(&self) -> (u64, u64) {
         let shift = match self.prob {
             p if p >= ONE / 10 => 0,
@@ -242,7 +242,7 @@ impl LinuxPie {
         (per_tick(self.alpha), per_tick(self.beta))
     }
 
-    /// After calm, `pie_vars_init`: a new burst allowance, and measurements start again.
+    /// After calm (`pie_vars_init`): grants a new burst allowance and restarts measurements.
     fn maybe_restart(&mut self) {
         let calm = self.delay < self.target / 2 && self.delay_old < self.target / 2;
         if calm && self.prob == 0 && (!self.estimates_rate || self.rate > 0) {
@@ -304,7 +304,8 @@ impl LinuxPie {
     }
 }
 
-/// A probability in the kernel's scale. A tenth is ONE / 10 there, a unit below what doubles give.
+/// A probability in the kernel's scale. One tenth is ONE / 10, one unit less than the result of
+/// doubles.
 fn scaled(prob: f64) -> u64 {
     if prob == 0.1 { ONE / 10 } else { (prob * ONE as f64) as u64 }
 }

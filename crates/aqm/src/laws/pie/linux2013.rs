@@ -3,12 +3,12 @@
 //!
 //! Source: repository dtaht/cerowrt-3.10, `target/linux/generic/patches-3.10/678-pie-backport-pie-
 //! to-linux-3.10.patch` ("pie v4", 2013-12-15): `drop_early`, `pie_process_dequeue`,
-//! `calculate_probability`, `pie_vars_init`. Mainline's first `sch_pie.c` (Linux 3.14) decays in
-//! the same line. The product `prob * 98` has 32 bits and wraps from a probability of 1.02 % on, so
-//! that a queue found empty twice resets the probability to below 1 % (fact aqm-131).
-//! `decay_wraps=false` computes it in 64 bits.
+//! `calculate_probability`, `pie_vars_init`. Mainline's first `sch_pie.c` (Linux 3.14) uses the
+//! same expression for the decay. The product `prob * 98` has 32 bits and wraps from a probability
+//! of 1.02 % on, so that a queue found empty twice resets the probability to below 1 % (fact
+//! aqm-131). `decay_wraps=false` computes it in 64 bits.
 //!
-//! Deviations: a draw is the upper 32 bits of the law's own stream. Linux has
+//! Deviations: a draw is the upper 32 bits of a number from the law's own stream. Linux has
 //! [`super::linux`] today; ns-3 has no such dialect.
 
 use super::PieParams;
@@ -89,7 +89,7 @@ impl Linux2013Pie {
         Verdict::signal(may_mark, Cause::Random)
     }
 
-    /// Byte mode: smaller packets are hit less often.
+    /// Byte mode: smaller packets are signalled less often.
     fn prob_for(&self, bytes: u32) -> u32 {
         if self.byte_mode && u64::from(bytes) <= self.mtu_bytes {
             (u64::from(self.prob) / self.mtu_bytes) as u32 * bytes
@@ -98,7 +98,8 @@ impl Linux2013Pie {
         }
     }
 
-    /// A measurement counts the packet in hand; its end takes the time it took off the allowance.
+    /// A measurement counts the packet in hand; when it ends, its duration is subtracted from the
+    /// burst allowance.
     pub(super) fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog) {
         let now = now.as_nanos() >> 6;
         let enough_waits = queue.bytes >= self.dq_threshold;
@@ -135,7 +136,8 @@ impl Linux2013Pie {
         self.maybe_restart();
     }
 
-    /// Cap, kick, add, and the bounds of a 32-bit word. Returns whether it overflowed.
+    /// Caps, kicks and adds the step within the bounds of a 32-bit word. Returns whether it
+    /// overflowed.
     fn control(&mut self) -> bool {
         let (alpha, beta) = self.scaled_gains();
         let integral = alpha.wrapping_mul(self.delay.wrapping_sub(self.target));
@@ -159,7 +161,7 @@ impl Linux2013Pie {
         false
     }
 
-    /// The gains per tick of delay, smaller while the probability is.
+    /// The gains per tick of delay, smaller while the probability is small.
     fn scaled_gains(&self) -> (u64, u64) {
         let shift = match self.prob {
             p if p < ONE / 100 => 7,
@@ -170,7 +172,8 @@ impl Linux2013Pie {
         (per_tick(self.alpha), per_tick(self.beta))
     }
 
-    /// 98 % of the probability; with the module's 32 bits something below 1 % if it is above 1.02.
+    /// 98 % of the probability; with the module's 32 bits, a value below 1 % if the probability is
+    /// above 1.02 %.
     fn decayed(&self) -> u32 {
         if self.decay_wraps {
             self.prob.wrapping_mul(98) / 100
@@ -179,7 +182,7 @@ impl Linux2013Pie {
         }
     }
 
-    /// After calm, `pie_vars_init`: a new burst allowance, and measurements start again.
+    /// After calm (`pie_vars_init`): grants a new burst allowance and restarts measurements.
     fn maybe_restart(&mut self) {
         let calm = self.delay < self.target / 2 && self.delay_old < self.target / 2;
         if calm && self.prob == 0 && self.rate > 0 {
@@ -194,7 +197,7 @@ impl Linux2013Pie {
         self.prob == 0 && self.delay == 0 && self.delay_old == 0 && self.rate == 0
     }
 
-    /// Whether nothing may be dropped: in a burst, or while less than two packets wait.
+    /// Whether drops are suppressed: in a burst, or while fewer than two packets are queued.
     pub(super) fn is_protected(&self, queue: Backlog) -> bool {
         self.burst_allowance > 0 || self.is_idle(queue)
     }

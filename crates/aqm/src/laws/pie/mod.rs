@@ -283,14 +283,14 @@ impl PieParams {
         self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0)
     }
 
-    /// The values in use, MADPIE's too.
+    /// The parameter values in use; MADPIE calls this too.
     pub(in crate::laws) fn effective(&self, env: &Env) -> Vec<Effective> {
         core::iter::once(Effective::instead("tupdate", self.tupdate, self.period(), "hz"))
             .chain(Effective::of_mtu("mtu_bytes", self.mtu_bytes, env.mtu_bytes))
             .collect()
     }
 
-    /// Time between two updates, as the dialect's timer rounds it.
+    /// Time between two updates, rounded as the dialect's timer does.
     fn period(&self) -> Span {
         between_expiries(self.tupdate, self.hz.0)
     }

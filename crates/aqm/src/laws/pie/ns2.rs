@@ -4,16 +4,16 @@
 //! Source: `pie.cc` (Cisco and CableLabs 2013-2014), `PIEQueue::drop_early`, `deque` and
 //! `calculate_p`; ns-3 `PieQueueDisc`, `DropEarly`, `DoDequeue` and `CalculateP`.
 //!
-//! It differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured
+//! This PIE differs from RFC 8033 in nearly every detail: the delay is the backlog over a measured
 //! departure rate, the probability is held at 0 during a burst and has no upper bound, a burst is
 //! allowed at the first arrival and again only after 1.5 s of calm, and a number is drawn for every
-//! packet outside a burst. ns-3 (3.44 and its main branch of July 2026) draws none for a packet
-//! that is exempt.
+//! packet outside a burst. ns-3 (3.44 and its main branch of July 2026) does not draw for an exempt
+//! packet.
 //!
-//! Deviations: the overflow test is the discipline's (accept while it fits), and a packet of `ns2`
-//! is hit when `u < p`, not `u <= p` (fact aqm-1). The ns-3 model of 2016, in which decay and kick
-//! continue during a burst, is not offered. ns-3 scales p by packet size whenever its limit is in
-//! bytes; here `byte_mode` does.
+//! Deviations: the overflow test is the discipline's (accept a packet if it fits), and `ns2`
+//! signals a packet when `u < p`, not `u <= p` (fact aqm-1). The ns-3 model of 2016, in which decay
+//! and kick continue during a burst, is not offered. ns-3 scales p by packet size whenever its
+//! limit is in bytes; here `byte_mode` controls that.
 
 use super::scaling::{Tune, capped};
 use super::{DelaySource, PieParams};
@@ -26,7 +26,7 @@ use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
-/// What it is configured with.
+/// The configuration.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) gains: Gains,
@@ -45,7 +45,7 @@ pub(super) struct Setup {
     pub(super) uses_stamps: bool,
     /// ns-3: the probability stays in 0..=1, and a delay above 200 ms gets no kick.
     pub(super) is_ns3: bool,
-    /// ns-3 under a limit in packets: two packets are exempt, whatever their size.
+    /// ns-3 under a limit in packets: a backlog of two packets is exempt, whatever their size.
     pub(super) counts_packets: bool,
 }
 
@@ -58,7 +58,8 @@ pub(in crate::laws) struct Ns2Pie {
     departures: DepartureRate,
     accumulator: Accumulator,
     drop_prob: f64,
-    /// Stamps: the sojourn time of the last departure, in seconds; 0 once it left nothing behind.
+    /// Stamps: the sojourn time of the last departure, in seconds; 0 if the queue was empty after
+    /// it.
     last_delay: f64,
     /// Delay at the last update, in seconds.
     delay: f64,
@@ -138,7 +139,7 @@ impl Ns2Pie {
         verdict
     }
 
-    /// Byte mode: a packet is hit in proportion to its size.
+    /// Byte mode: the signal probability is proportional to the packet's size.
     fn prob_for(&self, bytes: u32) -> f64 {
         match self.setup.byte_mode {
             true => self.drop_prob * f64::from(bytes) / self.setup.mean_packet_bytes as f64,
@@ -146,9 +147,9 @@ impl Ns2Pie {
         }
     }
 
-    /// ns-2 draws a number for every packet, needed or not (`PIEQueue::drop_early`); ns-3 for one
-    /// that is not exempt, and with the sum of probabilities only between its two thresholds
-    /// (`DropEarly`).
+    /// ns-2 draws a number for every packet, needed or not (`PIEQueue::drop_early`). ns-3 draws
+    /// only for packets that are not exempt and, with the sum of probabilities, only while the sum
+    /// is between its two thresholds (`DropEarly`).
     fn selects(&mut self, prob: f64, queue: Backlog, rng: &mut Rng) -> bool {
         let Setup { is_ns3, derandomise, .. } = self.setup;
         if !derandomise && !is_ns3 {
@@ -173,7 +174,7 @@ impl Ns2Pie {
         }
     }
 
-    /// A draw; one that equals the probability hits in ns-3 (`DropEarly`).
+    /// Draws a number; in ns-3, one that equals the probability hits (`DropEarly`).
     fn hits(&self, prob: f64, rng: &mut Rng) -> bool {
         let u = rng.uniform();
         u < prob || (self.setup.is_ns3 && u == prob)

@@ -1,10 +1,10 @@
-//! Additions of ns-3's PIE to the ns-2 code from which it derives: a switch by delay, and ECT(1)
-//! that only a threshold marks.
+//! Additions of ns-3's PIE to the ns-2 code from which it derives: a delay threshold that switches
+//! PIE on, and a mode in which only a threshold marks ECT(1).
 //!
 //! Source: ns-3 3.44 `PieQueueDisc`, `DoEnqueue` and `DoDequeue` (the main branch of July 2026 is
 //! the same).
 //!
-//! Deviations: with `delay=rate` switching on does not restart a running measurement of the rate.
+//! Deviations: with `delay=rate`, switching PIE on does not restart a running rate measurement.
 
 use super::PieParams;
 use super::ns2::Ns2Pie;
@@ -17,7 +17,7 @@ use crate::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(in crate::laws) struct Ns3Pie {
     pub(super) pie: Ns2Pie,
-    /// Queue delay that switches it on; none: it is always on.
+    /// Queue delay that switches PIE on; `None`: always on.
     active_threshold: Option<Span>,
     is_active: bool,
     /// Sojourn time above which ECT(1) and CE are marked, if `l4s`.
@@ -50,7 +50,7 @@ impl Ns3Pie {
         verdict
     }
 
-    /// On above the threshold, with a fresh burst allowance; off again after congestion.
+    /// Switches PIE on above the threshold, with a fresh burst allowance, and off after congestion.
     fn switch(&mut self) {
         let Some(threshold) = self.active_threshold else { return };
         if !self.is_active && self.pie.last_delay() >= threshold.as_secs() {

@@ -1,11 +1,11 @@
-//! The PIE of the first paper, and on request the rules that its authors' Linux code of that year
-//! added.
+//! The PIE of the first paper and, on request, the additional rules of its authors' Linux code of
+//! 2013.
 //!
 //! Source: Pan et al. 2013 §III; for `heuristics=linux2013` the PIE of 2013 kept in the Linux
 //! `sch_pi2.c` of PI2's authors (2015).
 //!
 //! Our choices where the paper is silent (fact aqm-81): the probability stays in 0..=1; the weight
-//! of a rate sample is 1/2, as in its authors' ns-2 code, unless set; a measurement that ends with
+//! of a rate sample is 1/2, as in the authors' ns-2 code, unless set; a measurement that ends with
 //! the backlog at or below its threshold is discarded, since the link may have been idle. `ecn`
 //! marks at any probability (§III-B has no limit) unless `ecn_mark_limit` is set.
 
@@ -78,7 +78,8 @@ impl Paper {
         Verdict::signal(mark, Cause::Random)
     }
 
-    /// Linux of 2013: a short delay at a low probability, or less than two packets.
+    /// Linux code of 2013: exempt are a short delay at a low probability, and fewer than two
+    /// packets.
     fn is_exempt(&self, queue: Backlog) -> bool {
         let calm = self.delay < self.half_target && self.drop_prob < 0.2;
         calm || self.is_small(queue)
@@ -102,7 +103,7 @@ impl Paper {
         }
     }
 
-    /// Pan et al. 2013 §III: every sample of the rate lowers the burst allowance by its length.
+    /// Pan et al. 2013 §III: every rate sample lowers the burst allowance by the sample's duration.
     fn learn(&mut self, bytes: u64, took: Span) {
         if took > Span::ZERO {
             let sample = bytes as f64 / took.as_secs();
@@ -139,7 +140,7 @@ impl Paper {
         }
     }
 
-    /// Linux of 2013: cap, kick, add, clamp, decay.
+    /// The Linux code of 2013: caps, kicks, adds, clamps and decays.
     fn moved_by_linux(&self, step: f64) -> f64 {
         let kick = if self.delay > 0.25 { 0.02 } else { 0.0 };
         let moved = self.drop_prob + capped(self.drop_prob, step) + kick;

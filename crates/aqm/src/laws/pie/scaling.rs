@@ -1,5 +1,5 @@
 //! How a step of PIE's controller shrinks while the drop probability is small (RFC 8033 §4.2:
-//! "auto-tuning"), by dialect. Every factor is a power of two, so scaling rounds nothing.
+//! "auto-tuning"), by dialect. Every factor is a power of two, so scaling is exact.
 
 use crate::params::StepTable;
 use crate::words;
@@ -63,7 +63,8 @@ mod tests {
     use super::*;
     use crate::params::Quantity;
 
-    /// RFC 8033 §4.2; ns-2 `pie.cc`, `PIEQueue::calculate_p`: a row holds strictly below its bound.
+    /// RFC 8033 §4.2; ns-2 `pie.cc`, `PIEQueue::calculate_p`: a row applies strictly below its
+    /// bound.
     #[test]
     fn each_row_of_a_table_ends_before_its_bound() {
         let rows = [

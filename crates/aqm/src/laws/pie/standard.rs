@@ -30,7 +30,7 @@ pub(in crate::laws) struct Standard {
     target: Span,
     max_burst: Span,
     exempt_bytes: u64,
-    /// Below half the target delay, no packet is dropped while the probability is below this.
+    /// While the delay is below half the target, no packet is dropped at probabilities below this.
     calm_prob: f64,
     ecn: bool,
     ecn_mark_limit: f64,
@@ -42,7 +42,7 @@ pub(in crate::laws) struct Standard {
     /// Whether PIE is switched off; a separate field because every arrival reads it.
     is_off: bool,
     pub(super) drop_prob: f64,
-    /// `drop_prob` in the scale of the accumulator, so that nothing is converted per packet.
+    /// `drop_prob` in the accumulator's scale, which saves a conversion per packet.
     pub(super) scaled_prob: ScaledProb,
     accumulator: Accumulator,
     pub(super) delay: Span,
@@ -118,14 +118,15 @@ impl Standard {
         delay.times(2) < self.target
     }
 
-    /// RFC 8033 §4.4: no congestion, so that the next burst gets its full allowance.
+    /// RFC 8033 §4.4: whether there is no congestion, in which case the next burst gets the full
+    /// allowance.
     fn is_uncongested(&self) -> bool {
         self.drop_prob == 0.0
             && self.is_below_half_target(self.delay)
             && self.is_below_half_target(self.delay_old)
     }
 
-    /// RFC 8033 §4.1: the delay or the backlog is too small to drop anything.
+    /// RFC 8033 §4.1: whether the delay or the backlog is too small to drop anything.
     fn is_exempt(&self, queue: Backlog) -> bool {
         let calm = self.drop_prob < self.calm_prob && self.is_below_half_target(self.delay_old);
         calm || queue.bytes <= self.exempt_bytes
@@ -172,8 +173,7 @@ impl Standard {
         Verdict::signal(mark, Cause::Random)
     }
 
-    /// RFC 8033 Appendix B: the state in which PIE is switched on, after the arrival that does so
-    /// has been accepted.
+    /// RFC 8033 Appendix B: initialises the state when an accepted arrival switches PIE on.
     #[inline(never)]
     fn maybe_switch_on(&mut self, now: Time, queue: Backlog) {
         if !self.switch.is_some_and(|switch| switch.is_reached(queue)) {
@@ -190,9 +190,9 @@ impl Standard {
         }
     }
 
-    /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. That would be at once,
-    /// since the delay is also 0 before a rate is known: here the queue must be empty too (fact
-    /// aqm-77).
+    /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. PIE would then be
+    /// switched off immediately, since the delay is also 0 before a rate is known: here the queue
+    /// must be empty too (fact aqm-77).
     fn maybe_switch_off(&mut self, delay_old: Span, queue: Backlog) {
         let over = self.drop_prob == 0.0
             && self.delay == Span::ZERO
@@ -260,8 +260,8 @@ impl Standard {
         self.scaled_prob = ScaledProb::new(p);
     }
 
-    /// Whether updates change nothing until a packet arrives. The delay of the last departure
-    /// stays, so the probability settles at a bound.
+    /// Whether updates change nothing until a packet arrives. The delay stays that of the last
+    /// departure, so the probability settles at a bound.
     pub(super) fn is_at_rest(&self) -> bool {
         let has_delay_of_next =
             matches!(self.source, Source::Stamps { .. }) || self.delay == Span::ZERO;

@@ -32,7 +32,7 @@ pub(in crate::laws) struct Setup {
     pub(in crate::laws) mean_packet_bytes: f64,
 }
 
-/// What an arrival finds.
+/// The state of the queue at an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::laws) struct Found {
     pub(in crate::laws) queue: Backlog,
@@ -40,12 +40,12 @@ pub(in crate::laws) struct Found {
     pub(in crate::laws) was_idle: bool,
 }
 
-/// Whose procedure it is.
+/// The source of the procedure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::laws) enum Style {
     Floyd,
     /// ns-2 `red.cc`, `REDQueue::enque`: acts on more than one packet (byte), never on the first
-    /// arrival above `min_th`, and when `u <= p_a`; the gentle slope starts at the first `max_p`.
+    /// arrival above `min_th`, and when `u <= p_a`; the gentle slope starts at the initial `max_p`.
     Ns2,
     /// As ns-2, but a forced signal leaves the count alone (ns-3 `RedQueueDisc::DoEnqueue`).
     Ns3,
@@ -62,7 +62,7 @@ pub(in crate::laws) struct Detector {
     /// ns-2, ns-3 (`old`): the average was above `min_th` at the last arrival that could have been
     /// signalled.
     has_crossed: bool,
-    /// Whether average and thresholds count bytes; else packets.
+    /// Whether average and thresholds count bytes, not packets.
     counts_bytes: bool,
     /// ns-3 (`m_countBytes`): bytes that arrived since the last signal.
     bytes_since_signal: u64,
@@ -109,7 +109,7 @@ impl Curve {
 
 impl Detector {
     pub(in crate::laws) fn new(setup: Setup, max_p: f64, gentle: bool, env: &Env) -> Detector {
-        // Explicit thresholds decide the unit, else the limit's unit does (as in ns-3).
+        // Explicit thresholds determine the unit, otherwise the limit does (as in ns-3).
         let unit = setup.min_th.or(setup.max_th).unwrap_or(env.limit);
         let counts_bytes = matches!(unit, Limit::Bytes(_));
         let packet_rate = env.rate.map(|rate| rate.bytes_per_sec() / setup.mean_packet_bytes);
@@ -173,9 +173,9 @@ impl Detector {
             Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, head.bytes, queue, rng),
         };
         if was_idle && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // The link was idle and remains so, as there may be no dequeue that would note it. If
-            // the link was busy, it is sending the last packet; the next dequeue starts its idle
-            // time.
+            // The link was idle and stays idle: a dequeue that would record that may never come. If
+            // the link was busy, it is sending the last packet, and the next dequeue starts the
+            // idle time.
             self.average.idle_since = Some(now);
         }
         verdict
@@ -249,7 +249,7 @@ impl Detector {
         hit
     }
 
-    /// ns-3 `RedQueueDisc::DoDequeue` takes the time of the latest call that found nothing.
+    /// ns-3 `RedQueueDisc::DoDequeue` uses the time of the latest call that found the queue empty.
     pub(in crate::laws) fn on_empty(&mut self, now: Time) {
         let is_first = self.average.idle_since.is_none();
         if is_first || self.setup.style == Style::Ns3 {
@@ -302,11 +302,12 @@ struct Draw {
 }
 
 /// Whether the draw hits the packet that is `count` arrivals after the last signal, which is
-/// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_b / (2 - count p_b), and
-/// 1 where that is not a probability (ns-2.35 `red.cc`, `REDQueue::modify_p`). Both are multiplied
-/// out: the difference in the denominator would round a p_a of exactly 1/2 upwards (fact aqm-44).
+/// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_a = p_b / (2 - count
+/// p_b), and 1 where the quotient is not a probability (ns-2.35 `red.cc`, `REDQueue::modify_p`).
+/// The inequality is multiplied by the denominator, whose rounding would make a p_a of exactly 1/2
+/// too large (fact aqm-44).
 fn is_hit(mode: GapMode, p_b: f64, count: u32, draw: Draw) -> bool {
-    // For the rounding of count * p_b where it should be 1, as in 10 * 0.1.
+    // Tolerates the rounding of count * p_b where the product should be 1, as in 10 * 0.1.
     const TOLERANCE: f64 = 1e-12;
     let count = f64::from(count);
     let reach = match mode {
@@ -352,8 +353,8 @@ fn thresholds(setup: &Setup, counts_bytes: bool, packet_rate: Option<f64>) -> (f
 
 /// The weight of a sample: as set, or for a time constant of one second's worth of packets (ns-2
 /// `red.cc`, `REDQueue::initParams`, `q_weight_` 0); in `ns2` of ten round trips of 0.1 s or three
-/// packet times (-1), for the delay of the link is unknown here. Where the rate is unknown: 0.002,
-/// the default of ns-3 `RedQueueDisc`.
+/// packet times (-1), for the delay of the link is unknown here. If the rate is unknown, 0.002, the
+/// default of ns-3 `RedQueueDisc`.
 fn weight(setup: &Setup, packet_rate: Option<f64>) -> f64 {
     let packets = |rate: f64| match setup.style {
         Style::Ns2 => 10.0 * (3.0 / rate).max(0.1) * rate,
@@ -370,7 +371,7 @@ struct Average {
     weight: f64,
     /// Mean packets per second of the link; without it the average does not decay while idle.
     packet_rate: Option<f64>,
-    /// Since when the queue has been idle.
+    /// Start of the current idle time.
     idle_since: Option<Time>,
 }
 
@@ -385,7 +386,7 @@ impl Average {
         self.value += self.weight * (backlog - self.value);
     }
 
-    /// The average now: decayed as if mean packets had passed while the queue was idle.
+    /// The average now: decayed as if packets of mean size had passed while the queue was idle.
     fn at(&self, now: Time) -> f64 {
         match (self.idle_since, self.packet_rate) {
             (Some(since), Some(rate)) => {

@@ -5,7 +5,7 @@
 //! Source: Linux 6.1 `red.h`, `red_calc_qavg`, `red_action`, `red_mark_probability`, `red_random`
 //! and `red_adaptative_algo`; `sch_red.c`, `red_enqueue`; iproute2 `q_red.c` and `tc_red.c`.
 //!
-//! Deviations from Linux: `nodrop` and offloading to hardware are not built.
+//! Deviations from Linux: `nodrop` and hardware offload are missing.
 
 use alloc::vec::Vec;
 
@@ -26,22 +26,22 @@ const MOST_BYTES: u64 = 1 << 30;
 /// One hundredth in a probability of 32 bits.
 const PERCENT: u32 = 42_949_673;
 
-/// What it is configured with.
+/// The configuration.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) min_th: Option<u64>,
     pub(in crate::laws) max_th: Option<u64>,
     pub(in crate::laws) burst: Option<u64>,
-    /// For the decay while idle; none: the link's rate.
+    /// Rate for the decay while idle; `None`: the link's rate.
     pub(in crate::laws) bandwidth: Option<Rate>,
-    /// Minus the binary logarithm of the weight; none: as tc computes it from `burst`.
+    /// Minus the binary logarithm of the weight; `None`: computed from `burst` as by tc.
     pub(in crate::laws) weight_log: Option<u32>,
     pub(in crate::laws) mean_packet_bytes: u64,
     pub(in crate::laws) max_p: f64,
     pub(in crate::laws) ecn: bool,
     pub(in crate::laws) hard_drop: bool,
-    /// Thresholds around this delay at the link's rate (Khademi, Ros and Welzl 2013), not fractions
-    /// of the limit.
+    /// If set, thresholds surround the backlog of this delay at the link's rate (Khademi, Ros and
+    /// Welzl 2013) and are not fractions of the limit.
     pub(in crate::laws) target_delay: Option<Span>,
 }
 
@@ -88,11 +88,11 @@ impl LinuxRed {
         let before = self.state.average >> self.curve.weight_log;
         let (min_th, max_th) = self.thresholds(rate);
         let burst = self.setup.burst.unwrap_or(default_burst(min_th, max_th, packet));
-        // With automatic thresholds from a tiny limit: the smallest burst that tc accepts.
+        // If automatic thresholds follow from a tiny limit: the smallest burst that tc accepts.
         let burst = burst.max(min_th.div_ceil(packet));
         let by_tc = || weight_log(min_th, burst, packet).unwrap_or(31);
         let weight_log = self.setup.weight_log.unwrap_or_else(by_tc);
-        // red_set_parms cuts off, where red_adaptative_algo rounds.
+        // red_set_parms truncates, whereas red_adaptative_algo rounds.
         let max_p_per_unit = per_unit(self.max_p, min_th, max_th);
         self.curve = Curve { min_th, max_th, weight_log, max_p_per_unit };
         self.state.average = before << weight_log;
@@ -125,8 +125,8 @@ impl LinuxRed {
         (min, max.max(min.saturating_add(1)))
     }
 
-    /// Khademi, Ros and Welzl 2013 §2.3: half and three halves of the backlog of that delay; for 1
-    /// ms, and where tc finds no weight, one and two packets (fact aqm-54).
+    /// Khademi, Ros and Welzl 2013 §2.3: half and three halves of the backlog of that delay. For 1
+    /// ms, or if tc finds no weight, one and two packets (fact aqm-54).
     fn thresholds_for(&self, target: Span, rate: Rate) -> (u64, u64) {
         let backlog = rate.bytes_in(target).min(MOST_BYTES);
         let (min, max) = (backlog / 2, backlog.saturating_mul(3) / 2);
@@ -157,9 +157,9 @@ impl LinuxRed {
         }
         let verdict = self.decide(head, rng);
         if idle_since.is_some() && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // While its device is idle the kernel tries to dequeue after every arrival, and finds
-            // the queue empty again. While the device sends the last packet it does not try
-            // (fact aqm-130).
+            // While the device is idle, the kernel tries to dequeue after every arrival and finds
+            // the queue empty again. While the device sends the last packet, the kernel does not
+            // try (fact aqm-130).
             self.idle_since = Some(now);
         }
         verdict
@@ -181,7 +181,7 @@ impl LinuxRed {
         }
     }
 
-    /// The average after that time without packets. No sample is taken.
+    /// The average after an idle time. No sample is taken.
     fn decayed(&self, idle: Span) -> u64 {
         self.table.decayed(self.state.average, idle.as_nanos() / 1000)
     }

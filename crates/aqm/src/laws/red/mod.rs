@@ -26,8 +26,8 @@
 //! Deviations of `ns2` and `ns3` from ns-2.35 and ns-3: a forced drop takes the arrival, where ns-2
 //! appends it and then removes the tail, which is the same packet; ns-2's automatic weight (-1)
 //! depends on the delay of the link, which is unknown here and taken as 0; under a limit in bytes,
-//! ns-2's `bytes_` counts bytes since the last signal and scales p_a by packet size, which `ns3`
-//! does and `ns2` does not.
+//! ns-2's `bytes_` counts bytes since the last signal and scales p_a by packet size; so does `ns3`,
+//! but not `ns2`.
 
 mod detector;
 mod linux;
@@ -160,7 +160,8 @@ fn check(params: &RedParams) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses what `tc red` refuses: thresholds not in bytes, and a burst too short for them.
+/// Refuses what `tc red` refuses: thresholds that are not in bytes, and a burst too short for the
+/// thresholds.
 ///
 /// # Errors
 /// A sentence with the rule.
@@ -232,7 +233,8 @@ enum Engine {
 }
 
 impl Aqm for Red {
-    /// The average must see every arrival: Linux `red_enqueue` averages before its child may drop.
+    /// The average must see every arrival: Linux `red_enqueue` updates the average before its child
+    /// may drop.
     fn is_limit_first(&self) -> bool {
         false
     }
@@ -338,7 +340,7 @@ impl RedParams {
     }
 }
 
-/// A threshold in bytes; `check_tc` refuses others.
+/// A threshold in bytes; `check_tc` refuses other units.
 pub(super) fn in_bytes(threshold: OrAuto<Limit>) -> Option<u64> {
     threshold.0.map(|limit| match limit {
         Limit::Packets(n) | Limit::Bytes(n) => n,

@@ -24,12 +24,12 @@ crate::words! {
 struct Candidate<K> {
     key: K,
     ecn_echo: u8,
-    /// No packet is between it and the arrival.
+    /// Whether no packet is between the candidate and the arrival.
     is_adjacent: bool,
 }
 
-/// The packet in front of `latest`, the last of a queue, to drop; `older` are the others with their
-/// keys, from the head on.
+/// The packet to drop because of `latest`, the last of a queue; `older` are the other packets with
+/// their keys, from the head on.
 pub(super) fn redundant<'a, P: Packet + 'a, K>(
     older: impl Iterator<Item = (K, &'a P)>,
     latest: &P,
@@ -43,7 +43,7 @@ pub(super) fn redundant<'a, P: Packet + 'a, K>(
         }
         let of_connection = packet.flow() == latest.flow();
         let Some(old) = packet.tcp().filter(|_| of_connection) else { continue };
-        // A change of the echo is information: what came before it stays.
+        // A change of the echo is information: acknowledgements from before the change stay.
         candidate = candidate.filter(|candidate| candidate.ecn_echo == old.ecn_echo);
         if !is_covered(&old, &new) {
             continue;
@@ -61,7 +61,7 @@ pub(super) fn redundant<'a, P: Packet + 'a, K>(
     candidate.filter(allows).map(|candidate| candidate.key)
 }
 
-/// Whether an older segment is an acknowledgement that says nothing which the new one does not.
+/// Whether an older segment is an acknowledgement whose information is all in the new one.
 fn is_covered(old: &TcpSegment, new: &TcpSegment) -> bool {
     let [value, echo] = new.stamps.unwrap_or_default();
     let has_newer_stamps = old.stamps.is_some_and(|[old_value, old_echo]| {
@@ -77,8 +77,8 @@ fn is_covered(old: &TcpSegment, new: &TcpSegment) -> bool {
     }
 }
 
-/// How what the older segment SACKs compares with the new one's: less if the new one covers it and
-/// more. A DSACK is always more.
+/// Compares the ranges that the older segment SACKs with the new segment's: less if the new segment
+/// covers them and more. A DSACK is always more.
 fn compare_sacks(old: &TcpSegment, new: &TcpSegment) -> Ordering {
     let (olds, news) = (old.sack_blocks(), new.sack_blocks());
     match (olds.is_empty(), news.is_empty()) {
@@ -100,7 +100,7 @@ fn compare_sacks(old: &TcpSegment, new: &TcpSegment) -> Ordering {
     if size(news) > size(olds) { Ordering::Less } else { Ordering::Equal }
 }
 
-/// Whether one number of 32 bits is later than another, on a circle.
+/// Whether one 32-bit number is later than another, modulo 2^32.
 fn is_after(one: u32, other: u32) -> bool {
     (other.wrapping_sub(one) as i32) < 0
 }
@@ -148,7 +148,8 @@ mod tests {
         redundant(older.iter().enumerate(), latest, filter)
     }
 
-    /// Linux 6.1 sch_cake.c, cake_ack_filter: two eligible ones, of which the first goes.
+    /// Linux 6.1 sch_cake.c, cake_ack_filter: of two eligible acknowledgements, the first is
+    /// dropped.
     #[test]
     fn the_filter_leaves_two_acknowledgements_and_the_aggressive_one_leaves_one() {
         let two = [ack(10), ack(20)];

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// The list.
 #[derive(Clone, Debug)]
 pub(super) struct Decaying {
-    /// The ends, unspecified while the list is empty.
+    /// The ends of the list; unspecified while it is empty.
     first: u32,
     last: u32,
     length: u32,
@@ -52,7 +52,8 @@ impl Decaying {
         debug_assert!(self.length > 0, "the queue is in the list");
         let Place { before, behind } = self.places[queue as usize];
         self.length -= 1;
-        // At an end that is left, a neighbour that means nothing becomes an end of an empty list.
+        // If the list becomes empty, an unspecified neighbour is copied to its ends, which are
+        // unspecified too.
         if self.first == queue {
             self.first = behind;
         } else {

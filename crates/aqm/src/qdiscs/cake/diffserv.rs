@@ -21,12 +21,12 @@ crate::words! {
     }
 }
 
-/// What a tin gets of the bandwidth.
+/// A tin's share of the bandwidth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TinShare {
     /// The rate up to which the tin has priority over tins with lower numbers.
     pub(super) threshold: Option<Rate>,
-    /// Its weight without a bandwidth, in bytes per round.
+    /// The tin's weight if no bandwidth is set, in bytes per round.
     pub(super) quantum: i64,
 }
 

@@ -1,5 +1,5 @@
-//! Linux's heap, which selects the queue that loses a packet. This is the queue with most bytes
-//! just after the heap is built; later it may be another, because a shrinking entry only swaps with
+//! Linux's heap, which selects the queue that loses a packet. Just after the heap is built, that is
+//! the queue with most bytes. Later it may be another, because a shrinking entry only swaps with
 //! its larger child and does not sink further (fact qdisc-17).
 //!
 //! Source: Linux 6.1 `sch_cake.c`, `cake_init`, `cake_heapify`, `cake_heapify_up`, `cake_drop`,
@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-/// Places of the heap for each queue of a tin: one for each tin (`CAKE_MAX_TINS`).
+/// Heap entries per queue number: one for each tin (`CAKE_MAX_TINS`).
 const TINS: usize = 8;
 /// Departures after an overflow for which the heap is maintained.
 const KEPT_IN_ORDER: u32 = 65_535;
@@ -18,17 +18,17 @@ pub(super) struct OverflowHeap {
     /// Queues of a tin.
     queues: usize,
     tins: usize,
-    /// By place: a queue's place in its tin times [`TINS`], plus its tin. Empty until the first
-    /// overflow.
+    /// The entries by place; an entry is a queue's number in its tin times [`TINS`], plus the tin.
+    /// Empty until the first overflow.
     entries: Vec<u32>,
-    /// By entry: its place.
+    /// The place of each entry.
     places: Vec<u32>,
     /// Remaining departures for which the heap is maintained.
     departures_left: u32,
 }
 
 impl OverflowHeap {
-    /// A heap for this many queues in each of this many tins.
+    /// A heap for `queues` queues in each of `tins` tins.
     pub(super) fn new(queues: usize, tins: usize) -> OverflowHeap {
         OverflowHeap { queues, tins, entries: Vec::new(), places: Vec::new(), departures_left: 0 }
     }
@@ -54,7 +54,7 @@ impl OverflowHeap {
 
     /// The queue that loses a packet.
     pub(super) fn fattest(&mut self, bytes_of: impl Fn(u32) -> u64) -> u32 {
-        // With an empty queue on top cake_drop rebuilds the heap.
+        // If the queue on top is empty, cake_drop rebuilds the heap.
         if self.departures_left == 0 || self.bytes_at(0, &bytes_of) == 0 {
             self.build(&bytes_of);
         }
@@ -99,8 +99,8 @@ impl OverflowHeap {
         }
     }
 
-    /// As in the kernel, the bytes to compare with are not reset after a swap: they stay those of
-    /// the child that moved up.
+    /// As in the kernel, the comparison after a swap still uses the bytes of the child that moved
+    /// up.
     fn sift_down(&mut self, mut place: usize, bytes_of: &impl Fn(u32) -> u64) {
         let mut bytes = self.bytes_at(place, bytes_of);
         loop {
@@ -136,7 +136,7 @@ impl OverflowHeap {
 mod tests {
     use super::*;
 
-    /// Linux 6.1 sch_cake.c, cake_drop: a newly built heap has it on top.
+    /// Linux 6.1 sch_cake.c, cake_drop: a newly built heap has the fattest queue on top.
     #[test]
     fn a_new_heap_has_the_fattest_queue_on_top() {
         let mut bytes = [0u64; 64];
@@ -158,7 +158,8 @@ mod tests {
     }
 
     /// Linux 6.1 sch_cake.c, cake_heapify: only larger entries move up, the left child before the
-    /// right one. Queue 3 comes first when it grows, and stays first when queue 5 is as fat.
+    /// right one. Queue 3 gets to the top when it grows, and stays there when queue 5 is equally
+    /// fat.
     #[test]
     fn of_queues_with_equally_many_bytes_the_first_one_stays_first() {
         let mut bytes = [0u64; 8];

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::ways::Ways;
 use crate::rng::Rng;
 
-/// The places of the two hosts of a queue, in one word: a turn compares them.
+/// The places of a queue's two hosts in one word, because each turn compares both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct HostPair(u64);
 
@@ -24,7 +24,7 @@ impl HostPair {
     }
 }
 
-/// What flows are given per turn, which depends on the load of their hosts.
+/// The shares that flows get per turn; they depend on the load of the flows' hosts.
 #[derive(Debug)]
 pub(super) struct Shares {
     quantum: u64,
@@ -57,18 +57,18 @@ impl Shares {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     bytes: i64,
-    /// In units of 2^-64 of a byte.
+    /// The fraction, in units of 2^-64 byte.
     rest: u64,
 }
 
 impl Share {
-    /// From 1/65,536 of a byte.
+    /// A share from a number of 1/65,536 bytes.
     pub(super) fn of(exact: u64) -> Share {
         Share { bytes: (exact >> 16) as i64, rest: exact << 48 }
     }
 
-    /// Bytes (Linux 6.1 sch_cake.c, cake_get_flow_quantum). The kernel adds 16
-    /// random bits to the exact share and cuts off the rest: another byte is the carry of a sum.
+    /// The share rounded to bytes (Linux 6.1 sch_cake.c, cake_get_flow_quantum). The kernel adds 16
+    /// random bits to the exact share and truncates: the carry of that sum is the extra byte.
     #[inline]
     pub(super) fn rounded(self, rng: &mut Rng) -> i64 {
         self.bytes + i64::from(self.rest.overflowing_add(rng.next_u64()).1)
@@ -79,7 +79,7 @@ impl Share {
 #[derive(Debug)]
 pub(super) struct Hosts {
     ways: Ways,
-    /// By place: queues that are bulk.
+    /// Number of bulk queues, by place of the host.
     bulk: Vec<u32>,
     counts_for_fairness: bool,
 }

@@ -3,7 +3,7 @@
 //!
 //! Source: Linux 6.1 `sch_cake.c`.
 //!
-//! Not here: NAT, as hosts are known as they are.
+//! Not modelled: NAT, since packets carry their true hosts.
 //!
 //! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
 //!
@@ -97,7 +97,7 @@ struct CakeQueues<P> {
     shaper: Shaper,
     framing: Framing,
     limit: Limit,
-    /// For the hashes of flows, sources and destinations.
+    /// Salts for the hashes of flows, sources and destinations.
     salts: [u64; 3],
     held: Option<Time>,
 }
@@ -145,8 +145,8 @@ impl<P: Packet> CakeQueues<P> {
         index as usize / (self.states.len() / self.tins.len())
     }
 
-    /// The queue of a packet in a tin. A queue that was idle or another flow's is also assigned to
-    /// the packet's hosts (Linux 6.1 sch_cake.c, cake_hash).
+    /// The queue of a packet in a tin. A queue that was idle or belonged to another flow is also
+    /// assigned to the packet's hosts (Linux 6.1 sch_cake.c, cake_hash).
     fn place(&mut self, tin: usize, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
         let tin = &mut self.tins[tin];
@@ -210,7 +210,7 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The credits of the head of a list; those of decaying queues do not count.
+    /// The credits of the head of a list; credits of decaying queues do not count.
     fn credits(&mut self, tin: usize, list: List, index: u32) -> Option<&mut i64> {
         match list {
             List::New => Some(&mut self.states[index as usize].credits),
@@ -236,7 +236,7 @@ impl<P: Packet> CakeQueues<P> {
 impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let buffers = self.flows.buffers();
-        // A packet that would not fit alone must not evict all others first.
+        // A packet that would not fit into an empty queue must not evict all others first.
         if !buffers.has_ever_room_for(buffers.of(&packet)) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
@@ -273,7 +273,7 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         self.held = None;
         let mut is_first = true;
         while self.flows.total().packets > 0 {
-            // Again after an empty queue, as drops in ingress mode use up the rate.
+            // Checked again after each empty queue, as drops in ingress mode use up the rate.
             self.held = self.shaper.held_until(now);
             if self.held.is_some() {
                 return None;

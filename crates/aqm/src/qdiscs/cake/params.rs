@@ -120,11 +120,11 @@ const DEFAULT_TARGET: Span = Span::from_millis(5);
 const DEFAULT_INTERVAL: Span = Span::from_millis(100);
 const DEFAULT_LIMIT: Limit = Limit::Bytes(10_240 * 1514);
 
-/// The frame by which Linux sets the quantum.
+/// The frame size from which Linux computes the quantum.
 const FRAME_BYTES: u64 = 1514;
 
 impl CakeParams {
-    /// Target and interval as they are given, or those of `rtt`.
+    /// Target and interval as given, or those that follow from `rtt`.
     pub fn target_and_interval(&self) -> (Span, Span) {
         self.rtt.0.map_or((self.target, self.interval), CakeParams::of_rtt)
     }
@@ -151,7 +151,7 @@ impl CakeParams {
         CobaltParams { target, interval, inverse_roots: self.inverse_roots, ..usual }
     }
 
-    /// The values in use: of each tin, and the limit.
+    /// The parameter values in use: those of each tin, and the limit.
     pub(super) fn effective(&self, env: &Env) -> Vec<Effective> {
         let (target, interval) = self.target_and_interval();
         let cause = if self.rtt.0.is_some() { "rtt" } else { "bandwidth" };
@@ -180,7 +180,7 @@ impl CakeParams {
         values
     }
 
-    /// The time of a largest packet at the rate of a tin, 0 without one.
+    /// The transmission time of a largest packet at a tin's rate; 0 without a rate.
     pub(super) fn frame_time(threshold: Option<Rate>, mtu_bytes: u32) -> Span {
         let time = |rate| ByteTime::at(rate).of(u64::from(mtu_bytes));
         threshold.map_or(Span::ZERO, time)

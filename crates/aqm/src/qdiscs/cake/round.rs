@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 use super::hosts::{HostPair, Share};
 use crate::rng::Rng;
 
-/// The old queues. With n flows of one host a packet takes about n turns, so the turns lie next to
-/// each other in memory, and a queue that joins or leaves moves those behind it.
+/// The old queues. With n flows of one host, sending a packet takes about n turns. So the turns lie
+/// next to each other in memory, although a queue that joins or leaves then moves those behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     turns: Vec<Turn>,
-    /// Place of the queue whose turn it is; 0 if the round is empty.
+    /// Index of the queue whose turn it is; 0 if the round is empty.
     head: usize,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Turn {
 }
 
 impl Round {
-    /// Room for this many queues.
+    /// An empty round with room for `queues` queues.
     pub(super) fn new(queues: usize) -> Round {
         Round { turns: Vec::with_capacity(queues), head: 0 }
     }
@@ -65,13 +65,13 @@ impl Round {
         }
     }
 
-    /// Gives queues a share, in order, until one has credits. Each share draws a random number. No
-    /// turn changes the load of a host.
+    /// Gives queues their shares, in order, until one has credits. Each share draws a random
+    /// number. Turns never change the load of a host.
     pub(super) fn turn(&mut self, share_of: impl Fn(HostPair) -> Share, rng: &mut Rng) {
         let Some(first) = self.head() else { return };
         let mut hosts = first.hosts;
         let mut share = share_of(hosts);
-        // In a local variable, so that its state stays in registers.
+        // A local copy, so that the generator's state stays in registers.
         let mut draws = rng.clone();
         loop {
             let mut turns = self.turns[self.head..].iter_mut();
@@ -145,7 +145,7 @@ mod tests {
                         turn.into_iter().for_each(|turn| turn.hosts = hosts);
                     }
                     _ => {
-                        // Below one byte, a share may be rounded to none.
+                        // A share below one byte may be rounded to 0.
                         let divisor = 1 + chance.below(2_000);
                         let exact = |hosts: HostPair| {
                             1514 * 65_536 / divisor / u64::from(1 + hosts.source())

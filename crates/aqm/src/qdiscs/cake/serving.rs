@@ -1,4 +1,4 @@
-//! How CAKE takes packets out of its queues, and drops them where there is no room.
+//! How CAKE takes packets out of its queues, and drops them if there is no room.
 
 use super::queue_state::Phase;
 use super::tins::{List, Tin};
@@ -46,7 +46,7 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The head of a list was found empty.
+    /// The queue at the head of a list was found empty.
     fn retire(&mut self, now: Time, tin: usize, list: List, index: u32) {
         let of_tin = &mut self.tins[tin];
         match list {
@@ -102,7 +102,7 @@ impl<P: Packet> CakeQueues<P> {
         self.heap.shed(|index| self.flows.bytes(index));
     }
 
-    /// Takes the next packet of a tin; none if its next queue was found empty.
+    /// Takes the next packet of a tin; `None` if the tin's next queue was found empty.
     #[inline]
     pub(super) fn serve(
         &mut self,
@@ -127,7 +127,7 @@ impl<P: Packet> CakeQueues<P> {
                     self.retire(now, tin, list, index);
                     return None;
                 }
-                // The queue is still the next one, unless the drop has used up its credits.
+                // This queue is still next, unless the drop has used up its credits.
                 Some(HeadVerdict::Dropped(_)) => {}
                 Some(HeadVerdict::Passes(bytes)) => {
                     let on_link = self.framing.bytes(bytes);

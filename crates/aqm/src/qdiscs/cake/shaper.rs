@@ -41,18 +41,18 @@ impl TinClock {
         TinClock { byte_time: threshold.map(ByteTime::at), next: Time::ZERO }
     }
 
-    /// Until when the tin has used what its threshold allows.
+    /// The time until which the tin has used up the rate that its threshold allows.
     pub(super) fn next(&self) -> Time {
         self.next
     }
 
-    /// An arrival at an empty tin: unused time is not saved.
+    /// A packet arrives at an empty tin: unused time is not saved.
     pub(super) fn wake(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
 
-    /// A packet of this size on the link below leaves. A tin ahead of its threshold is not held
-    /// back by more than this packet.
+    /// A packet of this size on the link below leaves. A tin that has exceeded its threshold is
+    /// delayed by this packet only.
     pub(super) fn charge(&mut self, bytes: u64, now: Time) {
         let Some(byte_time) = self.byte_time else { return };
         let span = byte_time.of(bytes);
@@ -63,13 +63,14 @@ impl TinClock {
     }
 }
 
-/// The clocks of the shaper: a deficit mode, no token bucket (Linux 6.1 sch_cake.c,
+/// The clocks of the shaper, which works by deficit, without a token bucket (Linux 6.1 sch_cake.c,
 /// cake_advance_shaper).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shaper {
     byte_time: Option<ByteTime>,
     next: Time,
-    /// Advances by 1.5 times as much: a bound on bursts where the other clock has fallen behind.
+    /// A clock that advances 1.5 times as fast: it limits bursts when the other clock has fallen
+    /// behind.
     failsafe: Time,
 }
 
@@ -83,13 +84,13 @@ impl Shaper {
         self.byte_time.is_some()
     }
 
-    /// Until when nothing may leave.
+    /// The time until which no packet may leave.
     pub(super) fn held_until(&self, now: Time) -> Option<Time> {
         let until = self.next.min(self.failsafe);
         (self.byte_time.is_some() && until > now).then_some(until)
     }
 
-    /// An arrival at an empty queue: unused time is not saved.
+    /// A packet arrives at an empty discipline: unused time is not saved.
     pub(super) fn wake(&mut self, now: Time) {
         if self.next < now {
             (self.next, self.failsafe) = (now, now);
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
     use crate::framing::{Cells, Framing, Packing};
 
-    /// Framing up to the parameter's maximum.
+    /// Tests framing up to the parameter's maximum.
     #[test]
     fn the_largest_framing_takes_the_longest_time_and_overflows_nothing() {
         let slow = Rate::from_bps(1);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     /// Linux 6.1 sch_cake.c, cake_set_rate and cake_advance_shaper: 1514 bytes at 7 Mbit/s take
-    /// 1730285.7 ns; the time of a byte has 24 bits behind the point there.
+    /// 1730285.7 ns; the kernel stores the time of a byte with 24 fractional bits.
     #[test]
     fn times_are_cut_off_as_by_the_kernel() {
         let at = |bps| ByteTime::at(Rate::from_bps(bps));

@@ -24,7 +24,7 @@ pub(super) enum List {
 /// A tin.
 #[derive(Debug)]
 pub(super) struct Tin {
-    /// The first of its queues among those of all tins.
+    /// Index of the tin's first queue among the queues of all tins.
     pub(super) first: u32,
     pub(super) flow_ways: Ways,
     pub(super) shares: Shares,
@@ -35,12 +35,12 @@ pub(super) struct Tin {
     /// Empty queues whose COBALT is not at rest yet.
     pub(super) decaying: Decaying,
     pub(super) packets: u64,
-    /// Queues that are bulk.
+    /// Number of bulk queues.
     pub(super) bulk: u32,
-    /// The time of a largest packet at its threshold.
+    /// The transmission time of a largest packet at the tin's threshold.
     pub(super) frame_time: Span,
     pub(super) clock: TinClock,
-    /// Bytes that it may send before the next tin without a bandwidth.
+    /// If no bandwidth is set: bytes that the tin may send before the next tin's turn.
     deficit: i64,
     quantum: i64,
 }
@@ -69,7 +69,7 @@ impl Tin {
         }
     }
 
-    /// Whether it has queues that may hold packets.
+    /// Whether the tin has queues that may hold packets.
     fn is_active(&self) -> bool {
         !self.new.is_empty() || self.old.length() > 0
     }
@@ -79,7 +79,8 @@ impl Tin {
         self.new.iter().copied().chain(self.old.queues())
     }
 
-    /// The queue to serve: at first in a call a decaying one, then new before old.
+    /// The queue to serve: on the first request of a call a decaying one, then new queues before
+    /// old ones.
     #[inline]
     pub(super) fn next(&self, is_first: bool) -> Option<(List, u32)> {
         let order = match is_first {
@@ -120,8 +121,8 @@ impl Tin {
     }
 }
 
-/// The tin to serve: with a bandwidth the highest one that is within its threshold, or else the one
-/// that comes within it first; without, by deficit round robin from `current` (Linux 6.1
+/// The tin to serve. With a bandwidth: the highest one within its threshold, or else the one that
+/// will be within it first. Without: the next by deficit round robin from `current` (Linux 6.1
 /// sch_cake.c, cake_dequeue).
 #[inline]
 pub(super) fn select(

@@ -1,4 +1,4 @@
-//! A hash table of fixed size whose sets have eight ways: hashes collide only when nine of them are
+//! A hash table of fixed size whose sets have eight ways: hashes collide only if nine of them are
 //! in use in one set.
 
 use alloc::vec;
@@ -7,17 +7,17 @@ use alloc::vec::Vec;
 /// Ways of a set (Linux `CAKE_SET_WAYS`).
 pub(super) const WAYS: usize = 8;
 
-/// Which hash holds which place.
+/// Maps hashes to places.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
     sets: Vec<[u64; WAYS]>,
 }
 
-/// What a hash gets.
+/// The place that a hash gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) index: usize,
-    /// Whether it was taken over from another hash still in use.
+    /// Whether the place was taken from another hash that is still in use.
     pub(super) is_taken_over: bool,
 }
 
@@ -28,8 +28,8 @@ impl Ways {
         Ways { sets: vec![[0; WAYS]; places / WAYS] }
     }
 
-    /// The place of a hash: the one it had last, a free one of its set, or, where all eight are in
-    /// use, the one it falls on (Linux 6.1 sch_cake.c, cake_hash).
+    /// The place of a hash: its last one, a free one of its set or, if all eight are in use, the
+    /// place that the hash selects (Linux 6.1 sch_cake.c, cake_hash).
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> Place {
         let places = self.sets.len() * WAYS;
         let direct = ((u128::from(hash) * places as u128) >> 64) as usize;

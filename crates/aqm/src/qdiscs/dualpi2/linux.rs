@@ -6,7 +6,8 @@ use crate::params::Hertz;
 use crate::time::Span;
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
-/// Delay differences are divided by 2^6 after they are multiplied (`ALPHA_BETA_GRANULARITY`).
+/// Delay differences are divided by 2^6 after the multiplication by a gain
+/// (`ALPHA_BETA_GRANULARITY`).
 const DELAY_SHIFT: u32 = 6;
 
 /// The controller.
@@ -15,7 +16,7 @@ pub(super) struct LinuxController {
     target: i64,
     alpha: i64,
     beta: i64,
-    /// At most 2^32 - 1; less where p' must stay below 1/k.
+    /// Maximum of p': 2^32 - 1, or less if p' must stay below 1/k.
     most: u32,
     prob: u32,
     delay: i64,
@@ -59,7 +60,7 @@ fn nanos(span: Span) -> i64 {
     i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// A gain as netlink carries it: whole 256ths of a Hz.
+/// A gain rounded as netlink carries it: to whole 256ths of a Hz.
 pub(super) fn kept_gain(gain: Hertz) -> Hertz {
     Hertz(libm::round(gain.0 * 256.0) / 256.0)
 }
@@ -108,7 +109,7 @@ mod tests {
         assert_eq!(most, Some(1.0));
     }
 
-    /// Fact qdisc-6: 400 ms at once add 1.34 to p', of which 32 bits keep 0.34.
+    /// Fact qdisc-6: 400 ms at once add 1.34 to p', of which 0.34 remain in 32 bits.
     #[test]
     fn a_step_that_does_not_fit_loses_its_upper_bits() {
         let step = (400_000_000u64 * 879 + 385_000_000 * 44) >> 6;

@@ -2,22 +2,24 @@
 //! larger of its own ramp and k p' in the other.
 //!
 //! Source: RFC 9332 §2.4, §2.5.1 and Appendix A (pass 2) for `rfc9332`; Linux `sch_dualpi2.c` for
-//! `linux`. What they share is here, their verdicts on packets at the head are in `signals.rs`.
+//! `linux`. This file has the code that both dialects share; `signals.rs` has their verdicts on
+//! packets at the head.
 //!
 //! Where the RFC leaves a choice:
 //! - Weighted round robin with the credits of Linux; the weight of 1/16 is an example of the RFC.
 //! - One counter of `recur` for each purpose; the RFC's low-latency queue has one for drops and
 //!   marks together.
-//! - The delay of the ramp is that of the packet in hand; lengths exclude it.
-//! - An arrival is accepted while an MTU fits (RFC); with a limit in packets, while fewer wait.
+//! - The ramp uses the delay of the packet in hand; queue lengths exclude that packet.
+//! - An arrival is accepted if an MTU fits (RFC); with a limit in packets, if fewer packets are
+//!   queued.
 //!
 //! Under overload of both queues `rfc9332` leaves the link idle at times, `linux` does not (fact
 //! qdisc-14).
 //!
-//! Deviations from Linux: random numbers are real, though the controller has the integers of Linux;
-//! packets are classified by ECN only; `l_min_len` is tested on departure, in Linux on arrival (no
-//! difference at its default of 0); packets are dropped at the head only (`drop_early` off); no
-//! `memlimit`.
+//! Deviations from Linux: random numbers are floating-point, although the controller has Linux's
+//! integers; packets are classified by ECN only; `l_min_len` is tested on departure, in Linux on
+//! arrival (no difference at its default of 0); packets are dropped at the head only (`drop_early`
+//! off); no `memlimit`.
 
 mod linux;
 mod params;
@@ -110,8 +112,8 @@ struct Scheduler {
 
 impl Scheduler {
     fn new(c_weight: f64, mtu_bytes: u32, is_linux: bool) -> Scheduler {
-        // Linux sch_dualpi2.c, dualpi2_calculate_c_protection: whole percent, so that a sum of
-        // credits that should be zero is.
+        // Linux sch_dualpi2.c, dualpi2_calculate_c_protection: whole percent, so that credits that
+        // should sum to zero do.
         let (c_share, whole) = match is_linux {
             true => (libm::round(c_weight * 1e8) / 1e6, 100.0),
             false => (c_weight, 1.0),
@@ -235,7 +237,8 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         let age =
             |fifo: &mut PacketFifo<P>| fifo.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
         self.signals.update(age(&mut self.classic).max(age(&mut self.low)));
-        // Linux sch_dualpi2.c, next_pi2_timeout: counted from when the timer ran, not was due.
+        // Linux sch_dualpi2.c, next_pi2_timeout: counted from when the timer ran, not from when it
+        // was due.
         match self.signals.is_linux() {
             true => self.timer.restart(now),
             false => self.timer.advance(now),

@@ -11,9 +11,9 @@ use crate::time::{Span, Time};
 /// One of the two queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// For low latency (L4S).
+    /// The low-latency queue (L4S).
     Low,
-    /// For the others.
+    /// The classic queue.
     Classic,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Coupled {
     classic: Recur,
 }
 
-/// What moves p'.
+/// The controller of p'.
 #[derive(Clone, Debug)]
 enum Controller {
     Rfc(Gains),
@@ -45,7 +45,7 @@ pub(super) struct Recur(f64);
 
 impl Recur {
     pub(super) fn next(&mut self, prob: f64) -> bool {
-        // A sum of doubles that should be exactly 1 may be slightly above.
+        // A sum of doubles that should be exactly 1 may be slightly above 1.
         const TOLERANCE: f64 = 1e-12;
         self.0 += prob;
         let exceeds = self.0 > 1.0 + TOLERANCE;
@@ -108,8 +108,8 @@ impl Coupled {
         }
     }
 
-    /// The verdict on the head of a queue. `left` is the backlog of both queues behind it, `low`
-    /// the low-latency queue's packets.
+    /// The verdict on the head of a queue. `left` is the backlog of both queues without that
+    /// packet, `low` the number of packets in the low-latency queue.
     pub(super) fn judge(
         &mut self,
         place: Place,
@@ -184,7 +184,7 @@ impl Coupled {
         Verdict::signal(may_mark && head.ecn.can_mark(), cause)
     }
 
-    /// Linux sch_dualpi2.c, must_drop: no signal while less than two packets wait in both queues.
+    /// Linux sch_dualpi2.c, must_drop: no signal while fewer than two packets are queued in total.
     fn is_small(&self, left: Backlog) -> bool {
         left.bytes < 2 * self.mtu_bytes
     }

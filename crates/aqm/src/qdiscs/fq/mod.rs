@@ -1,16 +1,16 @@
 //! `Fq<P, L>`: flows hashed to queues, each under its own law `L`, served by deficit round robin
 //! with priority for queues that have just become active.
 //!
-//! Source: RFC 8290 §4.1, §4.2 and §5.2, which defines it for CoDel; FQ-PIE and the others put
-//! their law in CoDel's place.
+//! Source: RFC 8290 §4.1, §4.2 and §5.2, which defines it for CoDel; FQ-PIE and the others replace
+//! CoDel by another law.
 //!
 //! Deviations:
-//! - A queue whose credits are used up exactly waits for the next round (`credits <= 0`), as in
-//!   Linux and ns-3; the RFC's prose says "negative", which would let a flow of full-quantum
-//!   packets send two at once (fact qdisc-2).
+//! - A queue with exactly 0 credits waits for the next round (`credits <= 0`), as in Linux and
+//!   ns-3; the RFC's prose says "negative", which would let a flow of full-quantum packets send two
+//!   at once (fact qdisc-2).
 //! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
 //!   prose and ns-3 always move it, so that it waits there, with its remaining credits, until no
-//!   new queue is left. `ns3` follows that.
+//!   new queue is left. Dialect `ns3` does so too.
 //! - `memory_limit` counts bytes of packets, in dialect `linux` the memory of the kernel's buffers
 //!   (fact qdisc-20); on hosts that do not know what a packet carries, each counts as a datagram.
 //! - Hash collisions are not set-associative (an option of ns-3, which the discs in `ns3/` have).
@@ -110,23 +110,24 @@ pub struct Fq<P, L> {
     flows: FlowQueues<P, L>,
     lists: DrrLists,
     ceiling: Ceiling,
-    /// Of packets; the queues know that of buffers.
+    /// Limit on the packets' bytes; the queues know the limit on buffer memory.
     memory_limit: u64,
     overflow: FqOverflow,
     shed: Shed,
-    /// Whether a new queue found empty becomes old even where no queue is old.
+    /// Whether a new queue found empty becomes old even if no other queue is old.
     always_retires: bool,
-    /// When each queue was first used, counted from 1; only ns-3 asks.
+    /// The order in which queues were first used, counted from 1; only dialect `ns3` uses it.
     ranks: Vec<u32>,
     quantum: i64,
     drop_batch: u64,
     salt: u64,
-    /// The earliest timer of the queues that hold packets. It may stay set after they have emptied.
+    /// The earliest timer of the queues that hold packets. It may stay set after these queues have
+    /// emptied.
     alarm: Option<Time>,
 }
 
 impl FqParams {
-    /// What flow queues make of their parameters.
+    /// The parameter values that flow queues use.
     pub(crate) fn effective(&self, env: &Env) -> Option<Effective> {
         Effective::of_mtu("quantum", self.quantum, env.mtu_bytes)
     }
@@ -175,15 +176,16 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         }
     }
 
-    /// ns-3 makes the class of a queue with its first packet.
+    /// ns-3 creates the class of a queue with the queue's first packet.
     fn note_use(&mut self, index: u32) {
         if self.ranks.get(index as usize) == Some(&0) {
             self.ranks[index as usize] = 1 + self.ranks.iter().copied().max().unwrap_or(0);
         }
     }
 
-    /// Whether a packet for which there is no room is dropped. Where the fattest queue makes room,
-    /// only one that would not fit alone is refused: it must not evict all others first.
+    /// Whether a packet for which there is no room is dropped. If the fattest queue makes room,
+    /// only a packet that would not fit into an empty discipline is refused: it must not evict all
+    /// others first.
     fn refuses(&self, packet: &P) -> bool {
         let buffers = self.flows.buffers();
         let would_fit = Total::default().has_room_for(packet.bytes(), self.ceiling)
@@ -211,7 +213,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         let listed = self.lists.listed();
         let fattest = match self.ranks.is_empty() {
             true => self.flows.fattest(listed),
-            // ns-3 FqCoDelQueueDisc::FqCoDelDrop: of equals, the oldest class.
+            // ns-3 FqCoDelQueueDisc::FqCoDelDrop: of equally fat queues, the one with the oldest
+            // class.
             false => listed.max_by_key(|&i| (self.flows.bytes(i), !self.ranks[i as usize])),
         };
         let fattest = fattest.expect("what is over its limit holds packets");
@@ -232,8 +235,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         }
     }
 
-    /// A queue was found empty. A new queue stays in the old list for one more round, so that it
-    /// cannot become new again at once (RFC 8290 §4.2). Out of line: rare.
+    /// A queue was found empty. If it was new, it moves to the old list for one round, so that it
+    /// cannot immediately become new again (RFC 8290 §4.2). Out of line: rare.
     #[inline(never)]
     fn retire(&mut self, list: DrrList, index: u32) {
         self.lists.remove_head(list);
@@ -242,7 +245,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         }
     }
 
-    /// A packet was appended to a queue, which is listed if it was not.
+    /// A packet was appended to a queue. Lists the queue if it was unlisted.
     fn admit(&mut self, index: u32) {
         let due = self.flows.law(index).next_timer();
         if self.flows.total().packets == 1 {
@@ -366,7 +369,7 @@ pub fn build<P: Packet + Send + 'static, L: Law>(
     build_with(params, env, |env| L::new(law, env))
 }
 
-/// Likewise, around laws made by `make` for the discipline's environment.
+/// Like `build`, with laws that `make` constructs for the discipline's environment.
 pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
     params: &FqParams,
     env: &Env,

@@ -20,7 +20,7 @@ pub(crate) struct DrrLists {
     places: Vec<Place>,
 }
 
-/// First and last are unspecified while the list is empty.
+/// The ends of a list; unspecified while the list is empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     first: u32,
@@ -53,12 +53,12 @@ impl DrrLists {
         &mut self.places[index as usize].credits
     }
 
-    /// The same for a queue that may not exist.
+    /// Like `of`, for a queue that may not exist.
     pub(crate) fn credits(&self, index: u32) -> Option<i64> {
         self.places.get(index as usize).map(|place| place.credits)
     }
 
-    /// The list of a queue; searches the new ones, so for inspection only.
+    /// The list that contains a queue. Searches the new list, so only for inspection.
     pub(crate) fn list_of(&self, index: u32) -> Option<DrrList> {
         let is_new = || self.walk(DrrList::New).any(|listed| listed == index);
         self.contains(index).then(|| if is_new() { DrrList::New } else { DrrList::Old })
@@ -93,7 +93,7 @@ impl DrrLists {
                 return Some((DrrList::Old, first));
             }
             place.credits += quantum;
-            // A single queue follows itself.
+            // If there is only one queue, it is its own successor.
             self.places[last as usize].next = first;
             (first, last) = (self.places[first as usize].next, first);
         }
@@ -196,7 +196,7 @@ mod tests {
         *lists.credits_mut(3) = 1;
         assert_eq!(sends(&mut lists), Some((DrrList::Old, 3)));
         assert_eq!(listed(&lists), [3, 2, 1, 0]);
-        // All but the first have the credits of the last round.
+        // All queues but the first have the credits of the last round.
         assert_eq!([(); 4].map(|()| sends(&mut lists).expect("it is listed").1), [2, 1, 0, 3]);
         assert!((0..4).all(|index| lists.contains(index)));
         assert_eq!((lists.length(DrrList::New), lists.length(DrrList::Old)), (0, 4));

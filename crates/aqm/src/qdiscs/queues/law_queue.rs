@@ -7,12 +7,12 @@ use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::rng::Rng;
 use crate::time::Time;
 
-/// What the law decided about a head that it judged alone.
+/// The law's verdict on a head that was judged alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeadVerdict {
-    /// It passes and is still queued; its size in bytes.
+    /// The head passed and is still queued; its size in bytes.
     Passes(u32),
-    /// It was dropped; its size in bytes.
+    /// The head was dropped; its size in bytes.
     Dropped(u32),
 }
 
@@ -31,8 +31,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         Backlog { packets, bytes, link_bytes: bytes + self.elsewhere }
     }
 
-    /// Offers a packet to the law and appends it unless it is dropped. Returns whether it stays.
-    /// `full`: the discipline has no room for it.
+    /// Offers a packet to the law and appends it unless it is dropped. Returns whether it was
+    /// appended. `full`: the discipline has no room for it.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -44,7 +44,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     ) -> bool {
         let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
         if !(full && self.law.is_limit_first()) {
-            // Built where it is passed: copying a new backlog stalls on its stores (5 ns).
+            // Built in the argument list: copying a newly written backlog stalls on its stores (5
+            // ns).
             let queue = self.backlog();
             match self.law.on_enqueue(now, head, queue, rng) {
                 Verdict::Pass => {}
@@ -71,8 +72,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         true
     }
 
-    /// Appends a packet after marking it. Out of line, as a packet that may change is copied twice
-    /// more.
+    /// Appends a packet after marking it. Out of line, because inlining a change of the packet
+    /// would cost two more copies.
     #[inline(never)]
     fn push_marked(&mut self, now: Time, mut packet: P, cause: Cause, sink: &mut dyn Sink<P>) {
         mark(&mut packet, now, Stage::Enqueue, cause, sink);
@@ -80,8 +81,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
     }
 
     /// Drops heads until the law passes (or marks) one. Returns its size, or `None` if the queue is
-    /// empty. The head is judged in its place: passing it from function to function costs 3 of 25
-    /// ns under CoDel.
+    /// empty. The head is judged in place: passing it between functions would cost 3 of 25 ns under
+    /// CoDel.
     #[inline]
     pub(crate) fn judge(
         &mut self,
@@ -97,7 +98,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         }
     }
 
-    /// Lets the law judge the head alone; none if the queue is empty.
+    /// Lets the law judge only the head; `None` if the queue is empty.
     #[inline]
     pub(crate) fn judge_head(
         &mut self,
@@ -127,8 +128,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         Some(HeadVerdict::Passes(head.bytes))
     }
 
-    /// Drops the judged head. Out of line, as it is rare and a departing packet need not save
-    /// its registers.
+    /// Drops the judged head. Out of line: drops are rare, and the path of departing packets then
+    /// saves no registers.
     #[inline(never)]
     fn drop_head(&mut self, cause: Cause, sink: &mut dyn Sink<P>) {
         report_state(self.law, sink);

@@ -71,7 +71,8 @@ impl<P: Packet> PacketFifo<P> {
         self.waiting.front().map(|first| first.packet.bytes())
     }
 
-    /// Takes the head, which has been judged and has `bytes` bytes: it need not be read again.
+    /// Takes the head, which has been judged and has `bytes` bytes: the size need not be read
+    /// again.
     #[inline]
     pub(crate) fn pop_judged(&mut self, bytes: u32) -> Option<Departure<P>> {
         self.bytes -= u64::from(bytes);
@@ -100,7 +101,7 @@ impl<P: Packet> PacketQueue for PacketFifo<P> {
     }
 
     fn pop(&mut self) -> Option<Departure<P>> {
-        // Counted before it is taken, so that it is copied in one piece.
+        // The packet is counted before it is taken, so that it is copied as a whole.
         self.bytes -= u64::from(self.waiting.front()?.packet.bytes());
         self.waiting.pop_front()
     }

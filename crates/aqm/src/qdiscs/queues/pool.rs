@@ -1,7 +1,7 @@
 //! A packet pool shared by many queues; allocates only at a new peak of the backlog.
 //!
-//! The last place freed is reused first: it is still cached. Links are separate from packets, so
-//! that appending does not load the previous packet.
+//! The place freed last is reused first, because it is still cached. Links are separate from
+//! packets, so that appending does not load the previous packet.
 
 use alloc::vec::Vec;
 
@@ -13,10 +13,10 @@ use crate::time::Time;
 /// The packets of all queues.
 #[derive(Debug)]
 pub(crate) struct Pool<P> {
-    /// None while the place is free.
+    /// The packet in each place; `None` while the place is free.
     packets: Vec<Option<Departure<P>>>,
     links: Vec<Link>,
-    /// The place to take next, [`NO_PLACE`] if all are taken. The free ones are linked.
+    /// The place to use next, or [`NO_PLACE`] if all are taken. Free places are linked.
     free: u32,
 }
 
@@ -26,9 +26,9 @@ const NO_PLACE: u32 = u32::MAX;
 /// The neighbours of a packet. Unspecified at the ends of a chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// The one behind it.
+    /// The place of the next packet.
     next: u32,
-    /// The one before it.
+    /// The place of the previous packet.
     previous: u32,
 }
 
@@ -86,12 +86,12 @@ impl<P: Packet> Pool<P> {
     /// Takes the head.
     #[inline]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> Option<Departure<P>> {
-        // Looked at before it is taken, so that it is copied in one piece.
+        // The packet is inspected before it is taken, so that it is copied as a whole.
         let bytes = self.head(chain)?.packet.bytes();
         self.pop_sized(chain, bytes)
     }
 
-    /// Takes the head, which exists and has `bytes` bytes: it need not be read again.
+    /// Takes the head, which exists and has `bytes` bytes: the size need not be read again.
     #[inline]
     pub(crate) fn pop_sized(&mut self, chain: &mut Chain, bytes: u32) -> Option<Departure<P>> {
         debug_assert!(!chain.is_empty(), "who knows the size has seen a head");
@@ -111,7 +111,7 @@ impl<P: Packet> Pool<P> {
         self.release(chain, place, bytes)
     }
 
-    /// The last packet, and those before it with their places, from the head on.
+    /// The last packet, and all others with their places, from the head on.
     pub(crate) fn split_last(
         &self,
         chain: &Chain,

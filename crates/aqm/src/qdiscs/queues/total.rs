@@ -27,7 +27,7 @@ impl Ceiling {
     }
 }
 
-/// Memory that a Linux host holds for the packets of a discipline, where a limit counts it.
+/// Memory that a Linux host allocates for the packets of a discipline, if that memory is limited.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BufferMemory {
     limit: Option<u64>,
@@ -35,7 +35,7 @@ pub(crate) struct BufferMemory {
 }
 
 impl BufferMemory {
-    /// No packets; without a limit nothing is counted.
+    /// The memory of an empty discipline; without a limit, it is never counted.
     pub(crate) fn new(limit: Option<u64>) -> BufferMemory {
         BufferMemory { limit, used: 0 }
     }
@@ -44,7 +44,7 @@ impl BufferMemory {
         self.limit.is_some()
     }
 
-    /// What one packet counts for.
+    /// The memory of one packet.
     pub(crate) fn of(&self, packet: &impl Packet) -> u64 {
         if self.is_counted() { u64::from(packet.buffer_bytes()) } else { 0 }
     }
@@ -70,7 +70,7 @@ impl BufferMemory {
         self.limit.is_none_or(|limit| self.used + bytes <= limit)
     }
 
-    /// Whether a packet has room where nothing else waits.
+    /// Whether a packet fits into an empty discipline.
     pub(crate) fn has_ever_room_for(&self, bytes: u64) -> bool {
         BufferMemory { used: 0, ..*self }.has_room_for(bytes)
     }
@@ -91,13 +91,13 @@ impl Total {
         u64::from(self.packets) > ceiling.packets || self.bytes > ceiling.bytes
     }
 
-    /// Whether one more packet of that size breaks the ceiling.
+    /// Whether one more packet of that size exceeds the memory limit.
     #[inline]
     pub(crate) fn has_room_for(&self, bytes: u32, ceiling: Ceiling) -> bool {
         u64::from(self.packets) < ceiling.packets && self.bytes + u64::from(bytes) <= ceiling.bytes
     }
 
-    /// Whether one more packet of that size breaks the limit.
+    /// Whether one more packet of that size exceeds the limit.
     pub(crate) fn is_full_for(&self, bytes: u32, limit: Limit) -> bool {
         match limit {
             Limit::Packets(n) => u64::from(self.packets) >= n,
