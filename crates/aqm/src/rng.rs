@@ -7,8 +7,8 @@
 
 /// xoshiro256++ (Blackman and Vigna, 2019): 256 bits of state, equidistributed 64-bit outputs.
 ///
-/// Its layout is that of `sojourn_law_random` in `sojourn_law.h`: laws in libraries draw from it in
-/// place.
+/// The layout is that of `sojourn_law_random` in `sojourn_law.h`: laws in libraries draw from this
+/// struct in place.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Rng {
@@ -28,7 +28,7 @@ pub struct Outside {
 }
 
 impl Rng {
-    /// The stream of `purpose` number `index` under `seed`.
+    /// The stream number `index` for `purpose`, under `seed`.
     pub fn stream(seed: u64, purpose: &str, index: u64) -> Rng {
         // FNV-1a over the name, then splitmix64 as xoshiro's authors recommend for seeding.
         let name = purpose.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -64,7 +64,7 @@ impl Rng {
         Rng::of_words([bits, 0, 0, bits.wrapping_neg()])
     }
 
-    /// The next 64 random bits; of an outside source at most 53.
+    /// The next 64 random bits; an outside source gives at most 53.
     pub fn next_u64(&mut self) -> u64 {
         if let Some(source) = self.source() {
             return bits_of(source.draw());
@@ -112,7 +112,7 @@ impl Outside {
     }
 }
 
-/// The bits from which `uniform` would make this number.
+/// The bits that `uniform` would convert to this number.
 fn bits_of(u: f64) -> u64 {
     ((u * (1u64 << 53) as f64) as u64) << 11
 }

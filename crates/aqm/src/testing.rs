@@ -31,7 +31,7 @@ pub(crate) fn rng() -> Rng {
     Rng::stream(1, "unused", 0)
 }
 
-/// Parameters of a dialect, these changed from its defaults.
+/// Parameters of a dialect: its defaults, changed by `settings`.
 pub(crate) fn params_of<P: Params>(dialect: &str, settings: &[(&str, &str)]) -> P {
     let mut params = P::of_dialect(dialect).expect("a dialect of these parameters");
     for (name, text) in settings {
@@ -41,7 +41,7 @@ pub(crate) fn params_of<P: Params>(dialect: &str, settings: &[(&str, &str)]) -> 
     params
 }
 
-/// A law with these non-default parameters.
+/// A law with these parameters changed from the defaults.
 pub(crate) fn law<L: Law>(settings: &[(&str, &str)]) -> L {
     law_in::<L>(&env(), settings)
 }
@@ -90,7 +90,7 @@ pub(crate) fn waited(now: Time, waited: Span) -> Head {
     Head { bytes: 1514, ecn: Ecn::NotEct, enqueued }
 }
 
-/// An instant late enough for a packet to have waited, and on a whole tick of 1024 ns.
+/// An instant late enough for a packet to have been queued, at a whole tick of 1024 ns.
 pub(crate) fn at(micros: u64) -> Time {
     Time::from_nanos((1 << 30) + micros * 1_000)
 }
@@ -106,7 +106,7 @@ pub(crate) fn drops_in_call<L: Aqm>(law: &mut L, now: Time, sojourn: Span) -> us
     (0..).find(|_| verdict() == Verdict::Pass).expect("a call ends")
 }
 
-/// Calls every `step` microseconds in `from..to`; when there were drops, once for each of them.
+/// Calls the law every `step` microseconds in `from..to`; returns the time of each drop.
 pub(crate) fn drop_times<L: Aqm>(
     law: &mut L,
     (from, to, step): (u64, u64, u64),

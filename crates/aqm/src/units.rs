@@ -1,8 +1,8 @@
 //! Quantities as people write them: `15ms`, `10mbit`, `1000p`, `250kB`, `0.125hz`.
 //!
 //! The units are those of tc, without its ambiguities: `mbps` (bits or bytes?) and `kb` (tc reads
-//! kilobytes) are refused with both readings, and so is a number without a unit where one is
-//! needed.
+//! kilobytes) are refused with a message that names both readings. A number without a required unit
+//! is refused too.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -83,7 +83,7 @@ pub fn rate_or_outage(text: &str) -> Result<Option<Rate>, String> {
     }
 }
 
-/// A rate as [`rate_or_outage`] reads it.
+/// A rate or an outage, as text that [`rate_or_outage`] reads back.
 pub fn show_rate_or_outage(rate: Option<Rate>) -> String {
     rate.map_or_else(|| String::from("0bit"), |rate| rate.to_string())
 }

@@ -97,7 +97,7 @@ struct IpHeader {
 }
 
 impl IpHeader {
-    /// Reads the header of TCP or UDP behind it.
+    /// Reads the TCP or UDP header behind this IP header.
     fn with_transport(self, packet: &[u8]) -> Option<Header> {
         let IpHeader { end, bytes, ident, traffic_class, protocol, .. } = self;
         let long =
@@ -161,8 +161,8 @@ pub fn datagram_number(packet: &[u8]) -> Option<u32> {
 }
 
 /// A hash of the captured bytes behind a packet's IP header (FNV-1a). It identifies datagrams of
-/// programs whose IP identification is zero: those of unconnected sockets that may not be
-/// fragmented (Linux 6.1 ip.h, `ip_select_ident_segs`).
+/// programs whose IP identification is zero, which are unfragmentable datagrams of unconnected
+/// sockets (Linux 6.1 ip.h, `ip_select_ident_segs`).
 pub fn payload_hash(packet: &[u8]) -> u32 {
     let ihl = packet.first().map_or(0, |first| usize::from(first & 0x0f) * 4);
     let end = packet.len().min(HEADER_BYTES);
@@ -171,7 +171,7 @@ pub fn payload_hash(packet: &[u8]) -> u32 {
 }
 
 impl Header {
-    /// The addresses, if they are of IPv4.
+    /// The addresses, if they are IPv4 addresses.
     pub fn ipv4(&self) -> Option<[[u8; 4]; 2]> {
         match self.addresses {
             [IpAddr::V4(from), IpAddr::V4(to)] => Some([from.octets(), to.octets()]),

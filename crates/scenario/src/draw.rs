@@ -4,8 +4,8 @@ use sojourn_aqm::{Rng, Span, Time};
 
 use crate::resolved::{App, Arrivals, FlowGroup, Shape, Sizes, Transfers};
 
-/// How often a size outside its limits is drawn again before the nearest limit is used. A
-/// distribution whose mean is within the limits hardly ever needs that.
+/// How often a size outside its limits is drawn again before the nearest limit is used. If a
+/// distribution's mean is within the limits, that limit is hardly ever used.
 const DRAWS_AGAIN: u32 = 1_000;
 
 /// Draws a size in bytes.
@@ -62,7 +62,7 @@ pub struct Starts<'a> {
 }
 
 impl Starts<'_> {
-    /// Those of a group in a run with the given seed.
+    /// The start times of a group in a run with the given seed.
     pub fn new(seed: u64, group: &FlowGroup) -> Starts<'_> {
         let gaps = Rng::stream(seed, &format!("{}/arrivals", group.name), 0);
         Starts { group, seed, member: 0, arrival: (Time::ZERO + group.start.0, gaps) }

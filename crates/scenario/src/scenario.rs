@@ -36,8 +36,8 @@ impl Scenario {
         Scenario::load_for(text, source, read, &|_| Ok(()))
     }
 
-    /// Like [`Scenario::load`], followed by an engine's own check. The place of the check's error
-    /// is a dotted path, to which file and line are added.
+    /// Like [`Scenario::load`], followed by an engine's own check. The check's error must have a
+    /// dotted path as its place; file and line are added to it.
     ///
     /// # Errors
     /// [`ScenarioError`] with file, line, dotted path and remedy.

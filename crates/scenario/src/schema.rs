@@ -12,7 +12,7 @@ pub fn schema_json() -> String {
     serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n"
 }
 
-/// Puts descriptions on one line and removes `null`, as a setting is left out to unset it.
+/// Puts descriptions on one line and removes `null`: a setting is unset by leaving it out.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(table) => {

@@ -68,7 +68,7 @@ impl Code {
     fn first_error(self, bit_error: f64) -> f64 {
         let distance = (4.0 * bit_error * (1.0 - bit_error)).sqrt();
         // The bits per trellis step, the free distance, the step from one distance to the next, and
-        // the wrong bits on all paths of each.
+        // the wrong bits on all paths of each distance.
         let (bits, free, step, weights): (f64, i32, i32, &[f64]) = match self {
             Code::Half => (1.0, 10, 2, &HALF),
             Code::TwoThirds => (2.0, 6, 1, &TWO_THIRDS),

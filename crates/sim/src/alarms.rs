@@ -21,8 +21,8 @@ const UNSET: u64 = u64::MAX;
 /// Children per node.
 const CHILDREN: usize = 4;
 
-/// The next alarm of several trees. It keeps the key of the alarm, so that finding its tree takes
-/// no second comparison of the roots.
+/// The next alarm of several trees. It keeps the key of the alarm, so that its tree is found
+/// without comparing the roots again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     /// When it is due; the horizon if no alarm is set.
@@ -51,8 +51,8 @@ pub(crate) struct Alarm {
 struct Node {
     /// Alarms, or the minimum below each child.
     children: [u64; CHILDREN],
-    /// The place that receives the minimum, with four places per node; places below the number of
-    /// trees are roots.
+    /// The place that receives this node's minimum; each node has four places, and the first places
+    /// are the roots.
     parent: usize,
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn horizon(slots: usize) -> Time {
 /// Alarms in `TREES` trees.
 #[derive(Clone, Debug)]
 pub(crate) struct Alarms<const TREES: usize> {
-    /// How many low bits of an alarm hold its slot, and a mask of them.
+    /// Number of low bits of an alarm that hold its slot, and their mask.
     slot_bits: u32,
     slot_mask: u64,
     /// The first time, in nanoseconds, that does not fit into the other bits.

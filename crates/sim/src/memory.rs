@@ -19,7 +19,7 @@ const TCP_FLOW_BYTES: f64 = 2_400.0;
 const DATAGRAM_FLOW_BYTES: f64 = 850.0;
 /// Packets of an initial window that are included in [`TCP_FLOW_BYTES`].
 const ORDINARY_WINDOW: f64 = 10.0;
-/// A segment that its sender must remember.
+/// A segment in its sender's scoreboard.
 const SEGMENT_BYTES: f64 = 64.0;
 /// Packets are held in rings that grow by doubling, so on average half as much again is reserved.
 const RING: f64 = 1.5;

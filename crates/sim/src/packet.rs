@@ -81,8 +81,8 @@ impl HostPair {
 /// Pairs of a single group have smaller numbers.
 const SHARED: u64 = 1 << 9;
 
-/// What the packets of a connection have in common, in one word, so that one copy sets it in a
-/// packet: lane, hosts, DSCP. Its lowest bit is PSH, which differs by packet.
+/// The labels common to a connection's packets (lane, hosts, DSCP), packed into one word that is
+/// copied into each packet. The lowest bit is PSH, which differs by packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Labels(u32);
 
@@ -164,7 +164,8 @@ pub struct Packet {
     pub ecn_in: Ecn,
     /// Where and why the current queue marked it.
     pub marked: Option<(Stage, Cause)>,
-    /// On data: congestion window reduced. On an acknowledgement: congestion experienced echo.
+    /// On data: CWR (congestion window reduced). On an acknowledgement: ECE (congestion experienced
+    /// echo).
     pub signal: bool,
     /// When the transport sent it; in an acknowledgement, the echoed time of a segment (RFC 7323).
     pub sent: Time,

@@ -98,7 +98,7 @@ fn refusal(text: &str) -> String {
     QdiscSpec::parse_with(text, &own_codel()).unwrap_err().message
 }
 
-/// Two arrivals for every departure; what happened, packet by packet.
+/// Offers two arrivals per departure and returns the events, packet by packet.
 fn events(spec: &QdiscSpec) -> (Vec<u64>, Vec<u64>) {
     let mut qdisc = registry::build::<Numbered>(spec, &env()).expect("a legal description");
     let (mut log, mut rng, mut left) = (Log::default(), Rng::stream(1, "t", 0), Vec::new());

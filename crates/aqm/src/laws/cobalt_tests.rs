@@ -13,8 +13,8 @@ fn rng() -> Rng {
     Rng::stream(1, "test", 0)
 }
 
-/// The milliseconds of the signals when every packet has waited `sojourn` and one leaves each ms.
-/// Time starts at 1 s, so that packets can have waited.
+/// The times of the signals in milliseconds, if every packet has waited `sojourn` and one leaves
+/// each ms. Time starts at 1 s, so that packets may have been queued before.
 fn signals(law: &mut Cobalt, sojourn: Span, until: u64) -> Vec<u64> {
     let mut rng = rng();
     let mut verdict = |t| {

@@ -1,4 +1,5 @@
-//! Every law with a timer: one jump over an idle time equals a call for each timer.
+//! For every law with a timer: one jump over an idle time has the same result as a call for each
+//! timer.
 
 use alloc::format;
 use core::fmt::Debug;
@@ -41,7 +42,7 @@ fn histories() -> impl Strategy<Value = History> {
     )
 }
 
-/// A law after that history, and the current time.
+/// A law after the given history, and the current time.
 fn after<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) -> (L, Time) {
     let mut law: L = law_of(dialect, settings);
     let mut rng = Rng::stream(history.seed, "history", 0);
@@ -63,7 +64,7 @@ fn after<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) ->
     (law, now)
 }
 
-/// In every dialect.
+/// Asserts this for every dialect.
 fn assert_jump_equals_loop<L: Law + Debug>(history: &History, settings: &[(&str, &str)]) {
     for dialect in L::Params::DIALECTS {
         assert_jump_equals_loop_in::<L>(history, dialect.name, settings);
@@ -89,7 +90,7 @@ fn assert_jump_equals_loop_in<L: Law + Debug>(
     assert_eq!(format!("{jumps:?}"), format!("{loops:?}"));
 }
 
-/// A jump of a century; a loop would not come back within a day.
+/// Asserts that a law can jump over a century; a loop would not finish within a day.
 fn assert_jumps<L: Law>(settings: &[(&str, &str)]) {
     for dialect in L::Params::DIALECTS {
         assert_jumps_in::<L>(dialect.name, settings);

@@ -32,7 +32,7 @@ fn settled_at() -> Time {
     ms(300)
 }
 
-/// Runs a timer at that delay.
+/// Runs a timer at a delay of `delay_ms`.
 fn tick(madpie: &mut Madpie, delay_ms: u64) {
     madpie.on_timer(madpie.next_timer().unwrap(), bytes(delay_ms * 1000));
 }
@@ -130,7 +130,7 @@ fn bursts_and_two_small_packets_are_exempt_and_the_drop_stays_due() {
     assert_eq!(with(2001), DETERMINISTIC);
 }
 
-/// Fact aqm-100: what the switch changes.
+/// Fact aqm-100: the effect of the switch.
 #[test]
 fn a_deterministic_drop_may_happen_in_a_burst_and_never_in_a_nearly_empty_queue() {
     let mut madpie: Madpie = law(&[("deterministic_in_burst", "true")]);

@@ -13,7 +13,7 @@ fn started(base_prob: f64, delay: f64) -> Pi2 {
     pi2
 }
 
-/// One update at that delay.
+/// Runs one update at a delay of `delay_ms`.
 fn update(pi2: &mut Pi2, delay_ms: u64) -> f64 {
     pi2.on_timer(pi2.next_timer().unwrap(), bytes(delay_ms * 1000));
     var(pi2, "base_prob")
@@ -42,7 +42,7 @@ fn drops_with_the_square_of_the_controller_s_output() {
     }
 }
 
-/// How many random numbers one arrival draws.
+/// The number of random numbers that one arrival draws.
 fn draws(pi2: &mut Pi2, rng: &mut Rng, queue: Backlog) -> u32 {
     let mut shadow = rng.clone();
     pi2.on_enqueue(Time::ZERO, arrival(Time::ZERO, Ecn::NotEct), queue, rng);
@@ -145,7 +145,7 @@ fn the_controller_follows_its_equation_step_by_step() {
     }
 }
 
-/// A law of a dialect with that p', at a rate of 1 MB/s.
+/// A law of a dialect with p' = `base_prob`, at a rate of 1 MB/s.
 fn started_in(dialect: &str, base_prob: f64, settings: &[(&str, &str)]) -> Pi2 {
     let mut pi2: Pi2 = law_of(dialect, settings);
     let k = if pi2.form == Form::Scaled { pi2.coupling_k } else { 1.0 };
@@ -156,7 +156,7 @@ fn started_in(dialect: &str, base_prob: f64, settings: &[(&str, &str)]) -> Pi2 {
     pi2
 }
 
-/// The share of arrivals that meet that verdict.
+/// The share of arrivals that get the given verdict.
 fn share(pi2: &mut Pi2, ecn: Ecn, verdict: Verdict) -> f64 {
     let mut rng = Rng::stream(15, "share", 0);
     let head = arrival(Time::ZERO, ecn);

@@ -1,10 +1,10 @@
 //! A law that measures its queue without CE-marked packets, as though they had been dropped.
 //!
 //! Source: Khademi, Ros and Welzl 2013 §7 recommend it and leave the definition open ("perhaps").
-//! Ours (fact qdisc-21): backlogs leave out queued CE-marked packets, and sojourn times leave out
-//! the time for which the link was busy with CE-marked packets since the arrival. Packets marked
+//! Our definition (fact qdisc-21): backlogs exclude queued CE-marked packets, and a sojourn time
+//! excludes the time that the link has spent on CE-marked packets since the arrival. Packets marked
 //! upstream count as marked. A departure rate that a law measures includes all packets, so that
-//! PIE's estimate by Little's law is the delay that the others cause.
+//! PIE's estimate by Little's law is the delay caused by unmarked packets.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -17,13 +17,13 @@ use crate::time::{Rate, Span, Time};
 /// A queued packet.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
-    /// Time that the link had spent on CE-marked packets when it arrived.
+    /// Time that the link had spent on CE-marked packets when this packet arrived.
     marked_time: Span,
     bytes: u32,
     is_marked: bool,
 }
 
-/// The law, and what it does not see.
+/// The law, and the packets and times hidden from it.
 pub(super) struct Unmarked {
     law: Box<dyn Observable>,
     queued: VecDeque<Queued>,
@@ -109,7 +109,7 @@ impl Aqm for Unmarked {
     }
 
     fn on_overflow(&mut self, now: Time, queue: Backlog) {
-        // A law that is asked before the limit is tested has let the packet pass.
+        // A law that is called before the limit is tested has let the packet pass.
         if !self.law.is_limit_first() {
             let arrival = self.queued.pop_back().expect("the law was asked about the arrival");
             self.forget(arrival);
@@ -150,7 +150,7 @@ impl Aqm for Unmarked {
         self.law.next_timer()
     }
 
-    /// Passed on with the timer, which has the time until which the link was busy.
+    /// Passed on at the timer, when the time until which the link was busy is known.
     fn on_head(&mut self, enqueued: Option<Time>) {
         self.head = enqueued;
     }

@@ -1,4 +1,4 @@
-//! What a law sees of its queue when CE-marked packets are left out.
+//! The backlogs and sojourn times that a law sees when CE-marked packets are excluded.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::testing::{Log, Numbered, env, ms, rng};
 use crate::units::Limit;
 use crate::{QdiscSpec, Rng};
 
-/// A law that exports what it saw last, and marks heads of 999 bytes.
+/// A law that exports its last inputs, and marks heads of 999 bytes.
 #[derive(Default)]
 struct Recorder {
     asks_first: bool,
@@ -93,7 +93,8 @@ fn backlogs_leave_out_marked_packets() {
     assert_eq!(bench.take(3)[..2], [0.0, 0.0]);
 }
 
-/// The link sends the first for 1 ms, the marked one for 2 ms; one arrives in the middle of that.
+/// The link sends the first packet for 1 ms, the marked one for 2 ms; a packet arrives in the
+/// middle of the latter.
 #[test]
 fn sojourn_times_leave_out_what_the_link_spent_on_marked_packets() {
     let mut bench = Bench::new(9, false);

@@ -1,4 +1,4 @@
-//! The parameters that a description names, set in discipline and law.
+//! Sets the parameters that a description names in discipline and law.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -17,7 +17,8 @@ pub(super) fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L)
     Ok((discipline.params, law.params))
 }
 
-/// The parameters of a law in its dialect, or its default one in a dialect of the preset alone.
+/// The parameters of a law in its dialect, or in its default dialect if only the preset has the
+/// named dialect.
 fn law_at_first<L: Params>(spec: &QdiscSpec) -> Result<Unchecked<L>, SpecError> {
     let dialect = dialect_of(spec);
     let of_pair = spec.preset.and_then(preset).map_or(&[][..], |preset| preset.dialects);
@@ -26,13 +27,13 @@ fn law_at_first<L: Params>(spec: &QdiscSpec) -> Result<Unchecked<L>, SpecError> 
     Unchecked::of_dialect(&spec.kind(), of_law, of_pair)
 }
 
-/// Sets what the names of preset and kernel mean, and what the user set.
+/// Sets the parameters implied by the names of preset and kernel, then those that the user set.
 fn set_named(spec: &QdiscSpec, sets: &mut [&mut dyn ParamSet]) -> Result<(), SpecError> {
     set_all(&spec.kind(), dialect_of(spec), sets, &named_defaults(spec), &spec.set_by_user())?;
     check_fixed(spec)
 }
 
-/// What the preset and the kernel set, in this order.
+/// The settings of the preset, then those of the kernel.
 fn named_defaults(spec: &QdiscSpec) -> Vec<(&'static str, &'static str)> {
     let dialect = dialect_of(spec);
     let of_pair = spec.preset.and_then(preset).into_iter();
@@ -41,7 +42,7 @@ fn named_defaults(spec: &QdiscSpec) -> Vec<(&'static str, &'static str)> {
     of_pair.map(|setting| (setting.name, setting.value)).chain(of_kernel).collect()
 }
 
-/// Refuses another value than the one that makes the preset what it is.
+/// Refuses to change a value that defines the preset.
 fn check_fixed(spec: &QdiscSpec) -> Result<(), SpecError> {
     let Some(pair) = spec.preset.and_then(preset) else { return Ok(()) };
     let dialect = dialect_of(spec);

@@ -36,7 +36,7 @@ pub struct Entry {
     pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
     /// Its state variables.
     pub vars: &'static [Var],
-    /// How its controller scales steps by its output, one table per name.
+    /// How its controller scales its steps by its output: one table per name.
     pub step_tables: &'static [StepTable],
 }
 
@@ -50,7 +50,7 @@ pub(super) fn law_entry<L: Law>() -> Entry {
     entry_of::<L::Params>(about, L::STEP_TABLES)
 }
 
-/// Metadata that does not follow from the parameters.
+/// Metadata that is independent of the parameters.
 struct About {
     role: Role,
     name: &'static str,

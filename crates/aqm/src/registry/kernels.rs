@@ -1,10 +1,10 @@
-//! Kernels by name: `codel@linux-6.1` decides as the CoDel of that kernel, `codel@linux` as that
-//! of the newest kernel below.
+//! Kernels by name: `codel@linux-6.1` behaves as the CoDel of that kernel, `codel@linux` as that of
+//! the newest kernel below.
 //!
 //! Source: `net/sched/sch_*.c` and the headers of their laws in `include/net`, compared from one
-//! release to the next as Debian packages them. [`CHANGES`] lists what decides differently; an AQM
-//! without a row there decides alike in all of them, so its names mean the same code. The oldest
-//! is 5.10, because Debian packages no older one.
+//! release to the next as Debian packages them. [`CHANGES`] lists the differences in decisions. An
+//! AQM without a row there behaves the same in all these kernels, so all its names mean the same
+//! code. The oldest is 5.10, because Debian packages no older one.
 
 use alloc::format;
 use alloc::string::String;
@@ -39,7 +39,7 @@ pub const KERNELS: [KernelRelease; 4] = [
 /// The dialect of the newest kernel.
 pub const NEWEST: &str = "linux";
 
-/// An AQM of the kernel.
+/// An AQM that some kernels have.
 struct OfKernel {
     law: &'static str,
     /// The dialect that has the kernel's rules.
@@ -77,11 +77,11 @@ pub struct Change {
     pub name: &'static str,
     /// Its value.
     pub value: &'static str,
-    /// What it decides, as the object of "has".
+    /// What the value changes, as the object of "has".
     pub what: &'static str,
 }
 
-/// What decides differently, by law, then by age. Facts aqm-132 to aqm-134, linux-30.
+/// The differences in decisions, by law, then by age. Facts aqm-132 to aqm-134, linux-30.
 pub const CHANGES: [Change; 5] = [
     codel((0, 0), "linux-5.10"),
     codel((6, 1), "linux-6.1"),
@@ -108,7 +108,7 @@ pub fn kernels_of(law: &str) -> impl Iterator<Item = &'static KernelRelease> {
     KERNELS.iter().filter(move |kernel| known.is_some_and(|law| kernel.series >= law.since))
 }
 
-/// What a series has in place of another's code.
+/// The changes that a series has, compared with older code.
 pub fn changes_at(law: &str, series: (u32, u32)) -> impl Iterator<Item = &'static Change> {
     let holds = move |change: &Change| change.law == law && change.since <= series;
     let is_replaced = move |change: &Change| {
@@ -118,8 +118,8 @@ pub fn changes_at(law: &str, series: (u32, u32)) -> impl Iterator<Item = &'stati
     CHANGES.iter().filter(move |change| holds(change) && !is_replaced(change))
 }
 
-/// The kernel after whose code an AQM decides; none if it follows another source, or chooses the
-/// code by a parameter.
+/// The kernel whose code an AQM follows; `None` if it follows another source, or if a parameter
+/// chooses the code.
 ///
 /// ```
 /// use sojourn_aqm::{QdiscSpec, registry};
@@ -138,7 +138,7 @@ pub fn kernel_of(spec: &QdiscSpec) -> Option<&'static KernelRelease> {
     named(&spec.law, word)
 }
 
-/// The same AQM after the code of a series, if it only asks for the newest kernel's.
+/// The same AQM with the code of a series, if it asks only for the newest kernel's code.
 pub fn of_series(spec: &QdiscSpec, series: (u32, u32)) -> QdiscSpec {
     let known = kernels_of(&spec.law).filter(|kernel| kernel.series <= series).last();
     let asks = spec.dialect.as_deref() == Some(NEWEST);
@@ -148,8 +148,8 @@ pub fn of_series(spec: &QdiscSpec, series: (u32, u32)) -> QdiscSpec {
     }
 }
 
-/// What the kernel of a series has in place of the code that an AQM asks for. `@linux` alone asks
-/// for that of the kernel at hand (facts aqm-132 and linux-30).
+/// The changes by which the kernel of a series differs from the code that an AQM asks for. Plain
+/// `@linux` asks for the code of the kernel in use (facts aqm-132 and linux-30).
 pub fn unlike(spec: &QdiscSpec, series: (u32, u32)) -> Vec<&'static Change> {
     if !super::follows_linux(spec) {
         return Vec::new();

@@ -37,7 +37,7 @@ use watched::{Watched, WatchedScheme};
 pub use crate::params::hint;
 
 crate::params! {
-    /// The parameters of the arrangement of queues under a scheme: none.
+    /// A scheme arranges its queues itself, so its discipline has no parameters.
     pub struct NoParams {
         dialects: "none" = "a scheme declares all of its parameters itself";
     }
@@ -96,8 +96,8 @@ macro_rules! registry {
         }
 
         /// Makes a discipline that calls [`Sink::evidence`](crate::Sink::evidence) before each drop
-        /// and mark with the state variables of its law or scheme before the decision. Its
-        /// decisions are those of [`build`].
+        /// and mark, with the state that its law or scheme had before the decision. The decisions
+        /// are the same as with [`build`].
         ///
         /// # Errors
         /// As [`build`].
@@ -172,8 +172,8 @@ registry! {
     }
 }
 
-/// What an AQM makes of its parameters on a link: values that replace or fill in others, after the
-/// release of Linux that it follows.
+/// The parameter values that an AQM uses on a link in place of given or open ones, preceded by the
+/// Linux release that it follows.
 ///
 /// # Errors
 /// [`SpecError`] when a parameter is unknown or not legal.
@@ -229,7 +229,7 @@ pub fn discipline_behaviours(discipline: Discipline) -> &'static [Behaviour] {
     }
 }
 
-/// The dialect of an AQM, the default where none was named; `linux` for the name of a kernel.
+/// The dialect of an AQM, or the default if it names none; `linux` if it names a kernel.
 pub fn dialect_of(spec: &QdiscSpec) -> &str {
     let of_pair = || Some(preset(spec.preset?)?.dialects.first()?.name);
     let own = spec.custom.as_ref().map(|_| DIALECT.name);
@@ -252,8 +252,8 @@ pub fn declare(declaration: Declaration, maker: Arc<dyn Maker>) -> Result<Custom
     CustomLaw::new(declaration, maker)
 }
 
-/// Whether its dialect follows a Linux discipline, which knows the device's MTU rather than its
-/// packets.
+/// Whether the AQM's dialect follows a Linux discipline, which uses the device's MTU, not the size
+/// of its packets.
 pub fn follows_linux(spec: &QdiscSpec) -> bool {
     let dialect = dialect_of(spec);
     dialect.starts_with("linux") || (spec.law == "cake" && dialect == "besteffort")
@@ -306,7 +306,7 @@ fn alone<L: Law>(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError>
     Ok(Box::new(L::new(&law, &Env { limit: fifo.limit, ..*env })))
 }
 
-/// A bare law sees the backlogs that its host passes.
+/// A bare law sees only the backlogs that its host passes.
 fn refuse_exclude_ce(fifo: &fifo::FifoParams) -> Result<(), SpecError> {
     let why = "exclude_ce has no effect on a law alone; leave it out, and pass it backlogs without \
                CE-marked packets";

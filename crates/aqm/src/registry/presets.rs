@@ -11,10 +11,10 @@ pub struct Preset {
     pub doc: &'static str,
     /// The law under flow queues.
     pub law: &'static str,
-    /// Dialects of the pair but not of the law, the default first. The law takes its own default in
-    /// them.
+    /// Dialects that the pair has but the law has not, the default first. In them, the law uses its
+    /// default dialect.
     pub dialects: &'static [Dialect],
-    /// Defaults of the pair, later ones over earlier ones.
+    /// Defaults of the pair; later ones override earlier ones.
     pub settings: &'static [Setting],
 }
 
@@ -27,7 +27,7 @@ pub struct Setting {
     pub name: &'static str,
     /// Its value.
     pub value: &'static str,
-    /// Where that comes from.
+    /// The source of the value.
     pub source: &'static str,
     /// Whether the pair allows no other value.
     pub is_fixed: bool,
@@ -53,7 +53,7 @@ impl Preset {
     }
 }
 
-/// The disciplines with their own name.
+/// The pairs that have names.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "fq_codel",

@@ -19,7 +19,7 @@ impl QdiscSpec {
         QdiscSpec::parse_with(text, CustomLaws::NONE)
     }
 
-    /// Likewise, and the text may name one of these custom laws.
+    /// Like [`QdiscSpec::parse`]; the text may also name one of these custom laws.
     ///
     /// # Errors
     /// [`SpecError`] with the remedy.
@@ -28,7 +28,8 @@ impl QdiscSpec {
         QdiscSpec::new_with(&kind, dialect.as_deref(), settings, laws)
     }
 
-    /// From parts, as a scenario file gives them. `kind` is `codel`, `fq_codel` or `fq(codel)`.
+    /// Builds a description from its parts, as in a scenario file. `kind` is `codel`, `fq_codel` or
+    /// `fq(codel)`.
     ///
     /// # Errors
     /// [`SpecError`] with the remedy.
@@ -40,7 +41,7 @@ impl QdiscSpec {
         QdiscSpec::new_with(kind, dialect, set_by_user, CustomLaws::NONE)
     }
 
-    /// The same where `kind` may also name one of these laws: `MyLaw` or `fq(MyLaw)`.
+    /// Like [`QdiscSpec::new`]; `kind` may also name one of these laws: `MyLaw` or `fq(MyLaw)`.
     ///
     /// # Errors
     /// [`SpecError`] with the remedy.
@@ -64,8 +65,8 @@ impl QdiscSpec {
     }
 }
 
-/// `sfq` is a scheme, `codel` a law in one queue, `fq(codel)` under flow queues, `fq_codel` a
-/// preset of the latter.
+/// `sfq` is a scheme, `codel` a law in one queue, `fq(codel)` a law in flow queues, `fq_codel` a
+/// preset of `fq(codel)`.
 fn read_kind(
     kind: &str,
     laws: &CustomLaws,

@@ -1,5 +1,5 @@
-//! The text form of an AQM, the same everywhere: `kind[@dialect][:param=value,...]`, and `fq(kind)`
-//! for any law under flow queues.
+//! The text form of an AQM, the same in all interfaces: `kind[@dialect][:param=value,...]`, with
+//! `fq(kind)` for a law in flow queues.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -9,7 +9,7 @@ use core::fmt;
 
 use crate::custom::CustomLaw;
 
-/// A first update one period after the start.
+/// The value for a first update one period after the start.
 const AT_ONCE: &str = "auto";
 
 /// How queues are arranged.
@@ -29,13 +29,13 @@ pub enum Discipline {
 pub struct QdiscSpec {
     /// How queues are arranged.
     pub discipline: Discipline,
-    /// The preset it was named by, if any: `fq_codel`.
+    /// The preset that the text named, if any: `fq_codel`.
     pub preset: Option<&'static str>,
     /// The name of the law or scheme.
     pub law: String,
-    /// The law itself, where it is not in the registry.
+    /// The law itself, if it is not in the registry.
     pub custom: Option<CustomLaw>,
-    /// The dialect, where one was named.
+    /// The dialect, if the text named one.
     pub dialect: Option<String>,
     /// The parameters that were set, in their order.
     pub settings: Vec<(String, String)>,
@@ -51,7 +51,7 @@ impl QdiscSpec {
         }
     }
 
-    /// Sets a parameter unless the user has; returns whether it did.
+    /// Sets a parameter unless the user has set it; returns whether it was set.
     pub fn set_default(&mut self, name: &str, text: &str) -> bool {
         let free = self.settings.iter().all(|(set, _)| set != name);
         if free {
@@ -60,9 +60,9 @@ impl QdiscSpec {
         free
     }
 
-    /// For a queue that existed before time zero: a timer that starts late in a new queue
-    /// (`first_update`, Linux 6.1 `sch_pie.c`, `pie_init`) is already running, unless the user set
-    /// it.
+    /// The description for a queue that exists before time zero: a timer that starts late in a new
+    /// queue (`first_update`, Linux 6.1 `sch_pie.c`, `pie_init`) is already running, unless the
+    /// user set `first_update`.
     pub fn in_place(&self) -> QdiscSpec {
         let mut spec = self.clone();
         let known = if self.custom.is_some() { None } else { super::settings(self).ok() };

@@ -1,9 +1,9 @@
 //! Evidence for drops and marks: a watched discipline reports to its sink, just before each of
 //! them, the state variables as they were before the decision.
 //!
-//! A law is wrapped, a scheme is wrapped as a whole. Unwatched laws have another type, so their
-//! packet path pays nothing. The values share one map column, so that a new AQM changes no table.
-//! Built by [`crate::registry::build_watched`].
+//! Laws are wrapped individually, a scheme as a whole. Unwatched laws have another type, so their
+//! packet path has no overhead. All values are in one map column, so a new AQM does not change the
+//! table. Built by [`crate::registry::build_watched`].
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -123,7 +123,7 @@ impl<P: Packet> WatchedScheme<P> {
     }
 }
 
-/// Reports the evidence before each drop and mark, then passes that on.
+/// Reports the evidence before each drop and mark, then forwards the drop or mark.
 struct EvidenceSink<'a, P> {
     evidence: Evidence<'a>,
     sink: &'a mut dyn Sink<P>,

@@ -24,7 +24,7 @@ pub struct PacketRecord {
     pub ecn_in: Ecn,
     /// When it arrived.
     pub arrived: Time,
-    /// When it left or was dropped.
+    /// When the packet left or was dropped.
     pub left: Option<Time>,
     /// Its fate.
     pub fate: Fate,

@@ -1,4 +1,4 @@
-//! Checks whether the packets that a record shows as queued fit into the buffer of their link, and
+//! Checks whether the packets that are queued according to a record fit into the link's buffer, and
 //! leave it within the time that the link needs to send a full buffer. A record that credits
 //! departures to the wrong arrivals, as may happen after 65,536 packets identified only by 16 bits,
 //! fails both checks.
@@ -11,7 +11,7 @@ use sojourn_scenario::resolved::{Capacity, FlowGroup, Link};
 use crate::captures::PacketRecord;
 use crate::plan::{Bottleneck, Plan};
 
-/// A packet in transfer to or from the queue, and one that a shaper's rounding lets in early.
+/// One packet in transfer to or from the queue, and one that a shaper's rounding lets in early.
 const EDGE_PACKETS: u64 = 2;
 /// Disciplines that send in order of arrival.
 const FIFO: [&str; 13] = [
@@ -65,7 +65,7 @@ pub(super) fn exceeded(
             |flow: &FlowGroup| flow.app.tcp().is_some() && flow.reverse.contains(&index);
         let mut buffer = buffer(link, plan, late);
         if scenario.flows.iter().any(is_way_back) {
-            // ACKs with SACK blocks are larger than the scenario says; their number is still
+            // ACKs with SACK blocks are larger than the scenario says; the number of ACKs is still
             // checked.
             (buffer.bytes, buffer.longest) = (u64::MAX, None);
         }
@@ -131,7 +131,7 @@ fn buffer(link: &Link, plan: &Plan, late: Span) -> Buffer {
         }
     };
     let rate = lowest_rate(&link.capacity).filter(|_| FIFO.contains(&kind.as_str()));
-    // Plus a hundredth for the shaper's rounding to whole bytes (fact linux-23).
+    // One hundredth more, for the shaper's rounding to whole bytes (fact linux-23).
     let longest = rate.map(|rate| rate.time_for(bytes.saturating_add(bytes / 100)) + late);
     Buffer { bytes, packets, longest }
 }
@@ -176,8 +176,8 @@ mod tests {
     use crate::plan::Direction;
     use crate::planning;
 
-    /// The reasons for records with these times of arrival and departure, in milliseconds, of 1500
-    /// bytes each, at a queue of a link of 10 Mbit/s.
+    /// The reasons found for packets of 1500 bytes with these times of arrival and departure, in
+    /// milliseconds, at a queue of a 10 Mbit/s link.
     fn found(queue: &str, times_ms: &[(u64, u64)]) -> Vec<String> {
         let text = format!(
             "name = \"t\"\nduration = \"4s\"\n[links.up]\nrate = \"10mbit\"\nqueue = \"{queue}\"\n\

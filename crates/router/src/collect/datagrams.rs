@@ -75,7 +75,7 @@ impl DatagramsSeen {
                 fates.received += 1;
                 continue;
             }
-            // One without a record is still on its way to the link.
+            // A datagram without a record is still on its way to the link.
             fates.lost += match self.at_link.get(&number) {
                 Some((Fate::Dropped(..), _)) => 1,
                 Some((Fate::Sent, Some(left))) => u64::from(*left + longest <= self.end),
@@ -106,7 +106,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Takes 10 ms from the link to the receiver, once 12 ms; runs until 100 ms.
+    /// Datagrams that take 10 ms from the link to the receiver, once 12 ms, in a run of 100 ms.
     fn seen(received: &[(u32, u64)]) -> DatagramsSeen {
         let sent = |ms| (Fate::Sent, Some(at(ms)));
         let dropped = (Fate::Dropped(Stage::Enqueue, Cause::Overflow), Some(at(40)));
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_path_that_delivers_nothing_loses_what_had_time_to_arrive() {
-        // With 10 ms to go, all that left before 90 ms are overdue.
+        // If the longest time is 10 ms, all datagrams that left before 90 ms are overdue.
         assert_eq!(seen(&[]).fates(0, 8), DatagramFates { received: 0, lost: 6 });
     }
 }

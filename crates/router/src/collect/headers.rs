@@ -1,4 +1,4 @@
-//! The packets of a run as captured with their headers, each with the fate that its record tells.
+//! The packets of a run as captured with their headers, each with the fate from its record.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -18,7 +18,7 @@ use crate::run_files::{HEADERS, RunResult, SIGNAL_STATES, SignalState};
 /// A captured packet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CapturedPacket {
-    /// When it was there.
+    /// When the packet passed the place.
     pub at: Time,
     /// The place.
     pub point: CapturePoint,
@@ -26,7 +26,7 @@ pub struct CapturedPacket {
     pub link: usize,
     /// Bytes from the IP header on.
     pub bytes: u16,
-    /// The first of them.
+    /// The first bytes.
     pub headers: Vec<u8>,
     /// Its drop or mark, where it arrives at a queue.
     pub signal: Option<PacketSignal>,
@@ -37,7 +37,7 @@ pub struct CapturedPacket {
 pub struct PacketSignal {
     /// Whether it was marked; otherwise it was dropped.
     pub is_mark: bool,
-    /// The stage and the cause, if the engine tells them.
+    /// The stage and the cause, if the engine reports them.
     pub rule: Option<(Stage, Cause)>,
     /// Its time in the queue until then, if known.
     pub sojourn: Option<Span>,
@@ -51,8 +51,7 @@ type Arrival = (usize, usize);
 /// The captured packets of a run in `folder`, by time.
 ///
 /// # Errors
-/// A sentence if a file is incomplete, packets are missing, or captures and records do not fit each
-/// other.
+/// A sentence if a file is incomplete, packets are missing, or captures and records do not match.
 pub fn headers(
     folder: &Path,
     scenario: &Resolved,
@@ -110,7 +109,7 @@ fn rows(folder: &Path) -> Result<Vec<CapturedHeaders>, String> {
     Ok(rows)
 }
 
-/// The drops and marks by arrival. Records and captures have the packets of flows at a link in the
+/// The drops and marks by arrival. At a link, records and captures have the packets of flows in the
 /// same order.
 fn signals(
     folder: &Path,
@@ -182,8 +181,8 @@ fn link_of(record: &PacketRecord, scenario: &Resolved, plan: &Plan) -> usize {
     }
 }
 
-/// The drop or mark of a record. The kernel tells neither when it dropped a packet nor by which
-/// rule.
+/// The drop or mark of a record. The kernel reports neither when nor by which rule it dropped a
+/// packet.
 fn signal(record: &PacketRecord, plan: &Plan) -> Option<PacketSignal> {
     let is_told =
         matches!(plan.bottleneck, Bottleneck::Sojourn(_)) || record.direction == Direction::Reverse;

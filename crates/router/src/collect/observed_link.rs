@@ -1,4 +1,4 @@
-//! A link whose packets were captured, as it is reported to the probe.
+//! A link whose packets were captured, in the form reported to the probe.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct ObservedLink {
     packing: Packing,
     backlog: Backlog,
     sends: Sends,
-    /// Only for a link with rates.
+    /// The early departures; `None` unless the link has rates.
     pub(super) excess: Option<Excess>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Excess {
 }
 
 impl Excess {
-    /// No packets yet.
+    /// The record before the first packet.
     fn new(largest_bytes: u64, late: Span) -> Excess {
         Excess { largest_bytes, late, longest: Span::ZERO, early: 0 }
     }
@@ -150,7 +150,7 @@ impl ObservedLink {
         }
     }
 
-    /// Bytes on the link of a packet that has this size at IP level.
+    /// Bytes that a packet of `ip_bytes` takes on the link.
     pub(super) fn bytes_of(&self, ip_bytes: u16) -> u32 {
         self.packing.bytes(u64::from(ip_bytes) + u64::from(self.framing_bytes)) as u32
     }

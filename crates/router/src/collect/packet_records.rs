@@ -64,7 +64,7 @@ pub(super) fn rows<T, const BYTES: usize>(
     rows.filter(|_| rest.is_empty()).ok_or_else(|| format!("{name}: is incomplete"))
 }
 
-/// Leaves out packets that end connections or answer duplicates of a SYN-ACK: packets towards the
+/// Removes packets that end connections or answer duplicates of a SYN-ACK: packets towards the
 /// receivers without payload, except for the acknowledgement that completes a handshake. The
 /// simulator has no such packets (fact linux-28).
 ///
@@ -85,10 +85,10 @@ pub(super) fn counted(mut records: Vec<PacketRecord>, plan: &Plan) -> Vec<Packet
     records
 }
 
-/// What identifies a packet: its flow, IP identification, number and kind. The number is TCP's
-/// sequence number, or the one that our program writes into a datagram's payload. The
-/// identification alone repeats after 65,536 packets (RFC 791 §3.1); it distinguishes a
-/// retransmission from the original.
+/// The identity of a packet: its flow, IP identification, number and kind. The number is TCP's
+/// sequence number, or the one that our program writes into a datagram's payload. The IP
+/// identification distinguishes a retransmission from the original, but repeats after 65,536
+/// packets (RFC 791 §3.1).
 type PacketId = (u32, u16, u32, u8);
 
 /// Matches arrivals with departures until the kernel's counters were read. Packets that did not
@@ -122,7 +122,7 @@ fn matched(
                 records.push(new_record(capture, at));
             }
             true => {
-                // A departure without an arrival is left to the check of the kernel's counters.
+                // The check of the kernel's counters reports departures without an arrival.
                 if let Some(index) = pending.get_mut(&id).and_then(VecDeque::pop_front) {
                     complete(&mut records[index], capture, at, plan);
                 }

@@ -72,7 +72,7 @@ pub(super) fn arranged(
     Ok(Some(Arranged { scenario, plan, result, numbers }))
 }
 
-/// A host as a group of flows. They are not greedy: programs need not fill the link.
+/// A host as a group of flows. Its flows are not greedy: programs need not fill the link.
 fn group_of(group: &FlowGroup, host: &str, flows: usize) -> FlowGroup {
     let mut of_host = group.clone();
     (of_host.name, of_host.class) = (host.to_owned(), host.to_owned());
@@ -303,7 +303,7 @@ mod tests {
         ProgramFlow { protocol: 6, server, client, times_ns, delivered: [bytes, 0], cc: None }
     }
 
-    /// A run of 4 s with these reports of the server's and the client's command.
+    /// A run of 4 s with these reports on the commands of the server and the client.
     fn ran(commands: [CommandReport; 2], ended_ns: u64) -> Result<Arranged, String> {
         let hosts = [BOTH[0], BOTH[1], ("client-2", HostSide::Client)];
         let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };

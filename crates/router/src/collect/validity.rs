@@ -11,8 +11,8 @@ use crate::captures::PacketRecord;
 use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
 
-/// In virtual time the clock advances by this much each time it is read (fact linux-1), so a delay
-/// between two time stamps is at most this accurate.
+/// In virtual time the clock advances by this much each time it is read (fact linux-1), so the
+/// delay between two time stamps is accurate only to this.
 pub(super) const CLOCK_READ_NS: u64 = 256;
 /// A run in real time is invalid if the event loop woke later than this.
 const STALL_NS: u64 = 5_000_000;
@@ -158,7 +158,7 @@ mod tests {
         vec![record; count]
     }
 
-    /// The one reason caused by a change.
+    /// The only reason found after a change of the valid result.
     fn reason(change: impl FnOnce(&mut RunResult), virtual_time: bool) -> String {
         let plan = plan();
         let mut result = result(&plan);

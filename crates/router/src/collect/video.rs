@@ -1,4 +1,4 @@
-//! Frames of video, put together from the arrivals of datagrams. The source runs again to find the
+//! Reassembles frames of video from the arrivals of datagrams. The source is run again to find the
 //! frame of each datagram.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A packet in the router: with its parsed headers in a queue, as bytes only in flight.
+//! A packet in the router. In a queue, it has parsed headers; in flight, it has only its bytes.
 
 use std::net::IpAddr;
 
@@ -75,7 +75,7 @@ impl Packet for RawPacket {
         let Header { ports, protocol, .. } = self.header;
         let hosts = self.src_host().rotate_left(32) ^ self.dst_host();
         let rest = u64::from(ports[0]) << 24 | u64::from(ports[1]) << 8 | u64::from(protocol);
-        // Any mixing will do, as disciplines hash this number again with their own salt.
+        // Any mixing function suffices, as disciplines hash this number again with their own salt.
         hosts.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ rest.wrapping_mul(0xbf58_476d_1ce4_e5b9)
     }
 

@@ -40,7 +40,7 @@ impl Records {
         Records { states: states.then(Vec::new), ..Records::default() }
     }
 
-    /// Records the state before a drop or mark, which only a decision of the law has.
+    /// Records the state before a drop or mark. Only decisions of the law have such a state.
     fn decided(&mut self, packet: &RawPacket) {
         let before = std::mem::take(&mut self.before);
         if let Some(states) = self.states.as_mut().filter(|_| !before.is_empty()) {
@@ -56,7 +56,7 @@ pub enum Recording {
     Off,
     /// The record of every packet.
     Records(Records),
-    /// Everything is reported to a probe, as its link with this index.
+    /// All events are reported to a probe, as those of its link with this index.
     Probe(Box<Probe>, u16),
 }
 

@@ -63,7 +63,7 @@ impl RouterLink {
         })
     }
 
-    /// The same for packets of IPv6 too, which it ignores otherwise.
+    /// The same link for IPv6 packets too, which are ignored otherwise.
     #[must_use]
     pub fn with_ipv6(self) -> RouterLink {
         RouterLink { has_ipv6: true, ..self }

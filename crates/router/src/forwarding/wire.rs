@@ -27,7 +27,7 @@ pub struct Wire {
 pub struct WireCounts {
     /// Packets of known flows that entered it since the start.
     pub seen: u64,
-    /// Since the warm-up.
+    /// The packets among them that entered since the warm-up.
     pub offered: u64,
     /// The number of these packets that it lost.
     pub lost: u64,

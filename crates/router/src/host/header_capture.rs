@@ -16,7 +16,7 @@ use crate::run_files::HEADERS;
 /// The interface that packets pass when the link has sent their last bit (fact linux-27).
 const SENT: &str = "sent";
 
-/// Opens those that a plan wants.
+/// Opens the captures that a plan asks for.
 pub(super) fn open_all(
     plan: &Plan,
     hosts: &Hosts,

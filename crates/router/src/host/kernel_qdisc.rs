@@ -1,5 +1,5 @@
 //! A discipline of the kernel that we create by netlink, because the installed tc may not support
-//! it (iproute2 6.1 does not support dualpi2), and read back option by option.
+//! it (iproute2 6.1 does not support dualpi2). The options are read back one by one.
 
 use std::io;
 
@@ -18,7 +18,8 @@ pub(super) fn install(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure>
     check(qdisc, &mut route)
 }
 
-/// Compares the kernel's discipline at the router's interface `out` with the one requested of tc.
+/// Compares the kernel's discipline at the router's interface `out` with the one that tc was asked
+/// to create.
 pub(super) fn verify(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure> {
     let (mut route, _) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
     check(qdisc, &mut route)

@@ -1,6 +1,6 @@
 //! Carries out a plan: namespaces, interfaces, queues, programs and captures, in one process with
-//! one event loop. In a guest this is the first and only process; in virtual time its work takes no
-//! time.
+//! one event loop. In a guest, this process is the first and only one; in virtual time, its work
+//! takes no time.
 
 mod aqm_module;
 mod bottleneck_qdisc;
@@ -95,7 +95,7 @@ pub fn run(
         Err(failure) => Status { ok: false, failure },
     };
     let text = serde_json::to_string(&status).expect("a status is plain");
-    // If even this cannot be written, the missing file shows it.
+    // If even the status cannot be written, its missing file shows the failure.
     let _ = fs::write(folder.join(STATUS), text);
     if place != Place::Host {
         // Returns only if this is not a guest; the caller then ends.
@@ -122,7 +122,7 @@ fn carry_out(
     if let Some(user) = &user {
         user.set_up(&hosts)?;
     }
-    // Before RED's adaptation, which changes the probability.
+    // Must precede RED's adaptation, which changes the probability.
     if let Some(qdisc) = &plan.read_back {
         kernel_qdisc::verify(qdisc, &hosts)?;
     }

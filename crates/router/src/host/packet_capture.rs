@@ -135,8 +135,8 @@ impl PacketCapture {
         let headers = SockFilter::new(ACCEPT, 0, 0, HEADER_BYTES as u32);
         SockRef::from(&socket).attach_filter(&[headers])?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
-        // Refused in a user namespace (Linux 6.1 sock.c, `sk_setsockopt`, `SO_RCVBUFFORCE`), where
-        // `net.core.rmem_max` limits the size.
+        // This call fails in a user namespace (Linux 6.1 sock.c, `sk_setsockopt`,
+        // `SO_RCVBUFFORCE`), where `net.core.rmem_max` limits the size.
         match setsockopt(&socket, sockopt::RcvBufForce, &BUFFER_BYTES) {
             Err(nix::Error::EPERM) => setsockopt(&socket, sockopt::RcvBuf, &BUFFER_BYTES)?,
             other => other?,
@@ -206,8 +206,8 @@ fn captured<'a>(
 }
 
 /// At the router: packets on their way to a receiver, as they arrive and as they leave the queue
-/// through the interface `shaped`. They pass the link behind it later, through another interface
-/// (fact linux-27).
+/// through the interface `shaped`. They pass the link later, through another interface (fact
+/// linux-27).
 fn at_router(
     packet: &CapturedPacket<'_>,
     shaped: usize,

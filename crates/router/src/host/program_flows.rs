@@ -64,7 +64,7 @@ impl FlowIds {
         FlowIds::of_plan(plan.flows.len(), group, times)
     }
 
-    /// For a scenario with `own` flows, and programs that replace a group.
+    /// Maps packets for a scenario with `own` flows and programs that replace a group.
     pub(super) fn of_plan(own: usize, group: Option<usize>, times: CountTimes) -> FlowIds {
         let programs = group.map(|group| {
             let (of_tuple, flows) = (BTreeMap::new(), Vec::new());
@@ -162,7 +162,7 @@ impl FlowIds {
             let (mut tcp, info) = (TcpTotals::default(), socket.info);
             tcp.add(&info);
             programs.flows[index].row.cc = Some(socket.cc);
-            // Captures are read later, so what they show as delivered is not known yet.
+            // Captures are read later, so the bytes delivered are not known yet.
             let payload = info.bytes_sent - info.bytes_retrans;
             FlowSample {
                 flow: (self.own + index) as u32,

@@ -25,7 +25,7 @@ impl RunResult {
         }
     }
 
-    /// Writes it.
+    /// Writes the result.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         fs::write(folder.join(RESULT), serde_json::to_vec(self)?)
     }

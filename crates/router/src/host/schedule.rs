@@ -68,7 +68,7 @@ impl Schedule {
             true => ScheduledTime::every(ns),
             false => ScheduledTime::never(),
         };
-        // What programs send is observed by a capture, also where our router records the link.
+        // A capture observes the packets of programs, even if our router records the link.
         let drain_ns = if captures { DRAIN_NS } else { LOOK_NS };
         Schedule {
             drain: every(drain_ns, captures || plan.programs.is_some()),

@@ -47,7 +47,7 @@ struct LinkCaptures {
 }
 
 impl LinkCaptures {
-    /// Captures a packet; the link ignores those that are not IPv4, and so are these.
+    /// Captures a packet; ignores packets that are not IPv4, as the link does.
     fn see(&mut self, now: Time, point: CapturePoint, packet: &InFlightPacket) {
         if Header::read(&packet.bytes).is_some() {
             let (at_ns, flow, link) = (now.as_nanos() as i64, packet.flow, self.link);
@@ -232,8 +232,8 @@ impl TunRouter {
     pub(super) fn on_ready(&mut self, clock: &Clock) -> io::Result<()> {
         while let Some(bytes) = tun::read(&mut self.near, &mut self.buffer)? {
             let packet = self.packet(bytes);
-            // Everything due before this packet arrived comes first; both use one reading of the
-            // clock.
+            // Events due before this packet's arrival are handled first; both use one reading of
+            // the clock.
             let now = clock.now()?;
             self.on_timer(now)?;
             match self.lines_of(packet.flow) {

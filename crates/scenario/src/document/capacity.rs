@@ -1,4 +1,4 @@
-//! How fast a link sends, as written in a scenario.
+//! The rate of a link, as written in a scenario.
 
 use std::fmt;
 

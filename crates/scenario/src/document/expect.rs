@@ -189,7 +189,7 @@ impl JsonSchema for Names {
 pub enum Bound {
     /// `0.3`, `12`
     Plain(f64),
-    /// `5%`, kept as 5
+    /// `5%`, stored as 5
     Percent(f64),
     /// `20ms`
     Time(Span),
@@ -211,12 +211,12 @@ impl Bound {
         }
     }
 
-    /// Whether two bounds are of one kind, so that they can be compared.
+    /// Whether two bounds have the same kind of value, so that they can be compared.
     pub fn is_like(self, other: Bound) -> bool {
         std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
 
-    /// What kind of value it is, in words.
+    /// The kind of value, in words.
     pub fn what(self) -> &'static str {
         match self {
             Bound::Plain(_) => "a plain number",
@@ -311,7 +311,7 @@ impl JsonSchema for Bound {
     }
 }
 
-/// The schema of a value that a key is set to.
+/// The schema of the value of an overridden key.
 struct ScalarSchema;
 
 impl JsonSchema for ScalarSchema {

@@ -212,7 +212,7 @@ pub struct Access {
 }
 
 impl FlowGroup {
-    /// The TCP keys that were written.
+    /// The TCP keys that the group sets.
     pub(crate) fn tcp_keys(&self) -> impl Iterator<Item = &'static str> {
         let keys = [
             ("tcp", self.tcp.is_some()),

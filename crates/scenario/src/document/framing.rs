@@ -1,4 +1,4 @@
-//! How a link layer sizes frames, as written.
+//! Frame sizes of a link layer, as written.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

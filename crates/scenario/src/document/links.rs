@@ -106,7 +106,7 @@ pub struct Device {
     pub overhead: SizeText,
 }
 
-/// A link that has a rate, of its own or by a template.
+/// A link that has a rate, its own or a template's.
 struct Complete(Link);
 
 impl<'de> Deserialize<'de> for Complete {
@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for Complete {
     }
 }
 
-/// Links by name; a link without a rate is refused at its place.
+/// Reads links by name; the error for a link without a rate gives the link's place.
 pub(super) fn complete<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Link>, D::Error> {

@@ -134,7 +134,7 @@ quantity! {
     r"^(off|tso: *[0-9]+(\.[0-9]*)? *(B|kB|KiB))$", offload;
 }
 
-/// The most that TCP hands down at once (Linux `GSO_LEGACY_MAX_SIZE`).
+/// The most bytes that TCP hands down at once (Linux `GSO_LEGACY_MAX_SIZE`).
 const MOST_OFFLOAD_BYTES: u64 = 65_536;
 
 fn offload(text: &str) -> Result<Option<u32>, String> {
@@ -186,7 +186,7 @@ fn decibels(text: &str) -> Result<f64, String> {
 pub enum Buffer {
     /// Bandwidth-delay products.
     Bdp(f64),
-    /// What drains in this time.
+    /// The amount that drains in this time.
     Time(Span),
     /// Packets or bytes.
     Limit(Limit),
@@ -328,7 +328,7 @@ mod tests {
         assert!(error.contains("`15ms` or `15s`"), "{error}");
     }
 
-    /// A text that is parsed and serialised again.
+    /// Parses a text and serialises the result.
     fn again<T: Serialize + for<'de> Deserialize<'de>>(text: &str) -> String {
         let parsed: T = serde_json::from_value(text.into()).unwrap();
         serde_json::to_value(&parsed).unwrap().as_str().unwrap().to_owned()

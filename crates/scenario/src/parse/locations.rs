@@ -36,9 +36,9 @@ impl<'a> Locations<'a> {
         self.generated = generated;
     }
 
-    /// Adds file and line to a dotted path: `demo.toml:12: links.bottleneck.rate`. A path that was
-    /// not written gets the line of the nearest enclosing table or list, and one in a generated
-    /// table the place of its origin.
+    /// Adds file and line to a dotted path: `demo.toml:12: links.bottleneck.rate`. A path that is
+    /// not in the text gets the line of the nearest enclosing table or list; a path in a generated
+    /// table gets the place of the table's origin.
     pub(crate) fn locate(&self, path: &str) -> String {
         for part in ancestors(path) {
             if self.overridden.contains(part) {

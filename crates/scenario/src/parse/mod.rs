@@ -67,7 +67,7 @@ pub(crate) fn over(
         |key: &str, table: &str| key.split(['.', '[']).next().is_some_and(|k| k.trim() == table);
     let has_topology =
         root.get("topology").is_some() || sets.iter().any(|(key, _)| is_in(key, "topology"));
-    // Keys of links may be of links that the topology generates.
+    // Overrides may set keys of links that the topology generates.
     let is_late = |key: &str| has_topology && key.contains('.') && is_in(key, "links");
     for (key, value) in sets.iter().filter(|(key, _)| !is_late(key)) {
         set(&mut root, key, value, locations)?;
@@ -96,7 +96,7 @@ fn set(
     Ok(())
 }
 
-/// Generates what the topology of a scenario stands for.
+/// Generates the links and paths of a scenario's topology.
 fn expand(root: &mut Value, locations: &mut Locations<'_>) -> Result<(), ScenarioError> {
     #[derive(serde::Deserialize)]
     struct OnlyTopology {

@@ -142,7 +142,8 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
     }
 }
 
-/// The buffer of a player, which holds the chunk that it plays and one that it fetches.
+/// The buffer of a player, which holds the chunk that it is playing and the one that it is
+/// fetching.
 fn buffer_of(place: &str, chunks: &apps::Chunks) -> Checked<Option<Span>> {
     let place = format!("{place}.app.buffer");
     match chunks.buffer {
@@ -200,8 +201,8 @@ fn transfers(
 
 /// The largest packet of Ethernet, which a path carries unless the scenario says otherwise.
 const ETHERNET_MTU: SizeText = SizeText(1500);
-/// Every link of IPv6 carries it (RFC 8200 §5), and QUIC needs 1,200 bytes of payload (RFC 9000
-/// §14).
+/// Every IPv6 link carries packets of this size (RFC 8200 §5), and QUIC needs 1,200 bytes of
+/// payload (RFC 9000 §14).
 const LEAST_MTU: u32 = 1280;
 
 /// Data over a library that the caller names.

@@ -85,7 +85,7 @@ pub(super) fn check_depth(place: &str, parents: Vec<Option<usize>>) -> Checked<(
     Ok(())
 }
 
-/// Refuses packets and queues of a class that has children.
+/// Refuses a class that has children and also packets or a queue.
 pub(super) fn check_inner(place: &str, scheduler: &Scheduler) -> Checked<()> {
     let leaves: Vec<usize> = scheduler.leaves().collect();
     for (index, class) in scheduler.classes.iter().enumerate() {

@@ -29,7 +29,7 @@ pub(super) fn all(
     Ok(groups)
 }
 
-/// The rest of the scenario that a group of flows refers to.
+/// The parts of the scenario that a group of flows refers to.
 struct Around<'a> {
     document: &'a Document,
     links: BTreeMap<&'a str, usize>,
@@ -37,7 +37,8 @@ struct Around<'a> {
     recorded: &'a Recordings,
 }
 
-/// Names as written. The default is the kind of the application, with a number if it is taken.
+/// The names of the groups. The default is the kind of the application, with a number if that name
+/// is taken.
 fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
     let mut taken = BTreeSet::new();
     for (index, flow) in written.iter().enumerate() {
@@ -66,8 +67,8 @@ fn names(written: &[flows::FlowGroup]) -> Checked<Vec<String>> {
     Ok(written.iter().map(&mut name_of).collect())
 }
 
-/// The hosts of each group that names one. They are numbered in the order in which they are named;
-/// if a group names one end only, its other end is a separate host.
+/// The hosts of each group that names one. Hosts are numbered in the order in which they are named;
+/// if a group names only one end, its other end is a separate host.
 fn hosts(written: &[flows::FlowGroup]) -> Checked<Vec<Option<[u8; 2]>>> {
     let (mut known, mut count) = (BTreeMap::new(), 0);
     let mut all = Vec::new();
@@ -152,7 +153,7 @@ fn group(
     })
 }
 
-/// How many flows: as written, or one for each recorded transfer.
+/// The number of flows: as written, or one for each recorded transfer.
 fn count(written: &flows::FlowGroup, app: &App) -> u32 {
     match app {
         App::Transfers { plan: Transfers::Recorded(recording), .. } => {
@@ -210,8 +211,8 @@ fn default_access_rate(path: &[usize], capacities: &[Capacity]) -> Rate {
     Rate::from_bps(fastest.expect("a path has at least one link").saturating_mul(10))
 }
 
-/// Checks that packets reach the shared access link in order. It serves packets in the order in
-/// which they left the last link, and jitter that reorders packets breaks that order.
+/// Checks that packets reach the shared access link in order. That link serves packets in the order
+/// in which they left the last link; jitter that reorders packets breaks this order.
 fn check_order(place: &str, written: &flows::FlowGroup, document: &Document) -> Checked<()> {
     let Some(access) = &written.access else { return Ok(()) };
     let ends = [(&written.path, access.receiver_rate), (&written.reverse, access.sender_rate)];
@@ -270,7 +271,7 @@ pub(super) fn check_packet_numbers(
     Ok(())
 }
 
-/// Refuses a recording of which nothing falls within the run: its times do not count from the
+/// Refuses a recording without any time within the run: its times probably do not count from the
 /// flow's start.
 pub(super) fn check_replays(flows: &[FlowGroup], duration: Span) -> Checked<()> {
     for (index, group) in flows.iter().enumerate() {

@@ -17,7 +17,7 @@ use crate::resolved::{App, Capacity, FlowGroup, Link, Schedule, Wlan};
 /// The largest packet of a link without flows.
 const DEFAULT_PACKET_BYTES: u32 = 1500;
 
-/// How fast a link sends.
+/// The capacity of a link.
 pub(super) fn capacity(
     place: &str,
     written: &capacity::Capacity,

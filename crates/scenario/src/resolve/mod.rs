@@ -57,7 +57,8 @@ pub fn resolve(document: &Document, read: &ReadFile<'_>, laws: &CustomLaws) -> C
     resolve_over(document, capacities, &app::recordings(document, read)?, laws)
 }
 
-/// The same without reading files: `capacities` are those of the links, in the links' order.
+/// Like [`resolve`], but without reading files: `capacities` has the capacities of the links, in
+/// their order.
 pub(crate) fn resolve_over(
     document: &Document,
     capacities: Vec<Capacity>,

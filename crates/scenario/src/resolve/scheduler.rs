@@ -92,7 +92,7 @@ fn rates_of(
     })
 }
 
-/// Refuses a DSCP of two classes.
+/// Refuses a DSCP that two classes have.
 fn check_code_points(place: &str, scheduler: &Scheduler) -> Checked<()> {
     let mut owners: BTreeMap<u8, &str> = BTreeMap::new();
     for (index, class) in scheduler.classes.iter().enumerate() {

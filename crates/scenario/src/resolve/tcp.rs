@@ -10,7 +10,7 @@ use crate::resolved::{Ecn, ReceiveWindow, Tcp};
 
 /// The congestion controls that work with marks alone (Linux: `TCP_CONG_NEEDS_ECN`).
 pub const NEED_ECN: [&str; 2] = ["dctcp", "prague"];
-/// The profiles of a TCP that requests ECN for them (Linux since 4.1).
+/// The profiles whose TCP requests ECN for these controls (Linux since 4.1).
 const ASKING_PROFILES: [&str; 4] = ["linux", "linux-fq", "linux-7.2", "linux-7.2-fq"];
 
 /// The transport of a group over TCP.
@@ -82,8 +82,8 @@ fn ecn(place: &str, written: &FlowGroup) -> Checked<Option<Ecn>> {
     }
 }
 
-/// Whether the group requests ECN whatever its key says: in Linux a control with
-/// `TCP_CONG_NEEDS_ECN` does (Linux 6.1 tcp_output.c, `tcp_ecn_send_syn`).
+/// Whether the group requests ECN regardless of its key `ecn`, as Linux does for a control with
+/// `TCP_CONG_NEEDS_ECN` (Linux 6.1 tcp_output.c, `tcp_ecn_send_syn`).
 fn asks_by_itself(written: &FlowGroup) -> bool {
     let profile = written.tcp.as_deref().unwrap_or("linux");
     let control = written.cc.as_ref().map(ToString::to_string).unwrap_or_default();

@@ -107,7 +107,7 @@ fn device_limit(place: &str, written: &links::Device) -> Checked<Limit> {
     }
 }
 
-/// The steps of a schedule, each with its value read.
+/// The steps of a schedule, with their values parsed by `read`.
 pub(super) fn steps<W, R>(
     place: &str,
     written: &[(SpanText, W)],

@@ -57,7 +57,7 @@ fn error_rate(place: &str, written: f64) -> Checked<f64> {
     checks::probability(&format!("{place}.error_rate"), written)
 }
 
-/// A power ratio from decibels.
+/// Converts decibels to a power ratio.
 fn ratio(written: DecibelText) -> f64 {
     libm::pow(10.0, written.0 / 10.0)
 }

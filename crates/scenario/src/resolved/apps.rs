@@ -21,7 +21,7 @@ pub enum App {
     },
     /// Data or video over a transport library.
     Endpoint {
-        /// What the scenario calls the transport; the caller says which library it is.
+        /// The scenario's name for the transport; the caller says which library implements it.
         transport: String,
         /// What it carries.
         carried: Carried,
@@ -143,7 +143,7 @@ impl App {
         }
     }
 
-    /// What was recorded, if it follows a recording.
+    /// The recording, if the application replays one.
     pub fn recording(&self) -> Option<&Recording> {
         match self {
             App::Replay { recording, .. }
@@ -162,7 +162,7 @@ impl App {
         }
     }
 
-    /// What the scenario calls the transport, if a library provides it.
+    /// The scenario's name for the transport, if a library provides it.
     pub fn transport(&self) -> Option<&str> {
         match self {
             App::Endpoint { transport, .. } => Some(transport),
@@ -178,8 +178,8 @@ impl App {
         }
     }
 
-    /// The ECN field of datagrams, and the most that a transport library may set; not ECN-capable
-    /// for TCP, whose ECN is in [`Tcp`].
+    /// The ECN field of datagrams, and the only one that a transport library may set besides
+    /// Not-ECT. Not ECN-capable for TCP, whose ECN is in [`Tcp`].
     pub fn datagrams_ecn(&self) -> Ecn {
         match self {
             App::Cbr { datagrams, .. }
@@ -250,7 +250,8 @@ pub struct Chunks {
     /// The ladder, increasing.
     #[serde(with = "as_numbers::rates")]
     pub rates: Vec<Rate>,
-    /// Playing time that it buffers at most; without it, a request follows `every` after the last.
+    /// Maximum playing time that the player buffers; without a maximum, a request follows `every`
+    /// after the last.
     #[serde(with = "as_numbers::optional_span")]
     pub buffer: Option<Span>,
     /// How it picks rates.

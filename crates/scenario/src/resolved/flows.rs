@@ -11,7 +11,7 @@ pub struct FlowGroup {
     pub name: String,
     /// The traffic class under which summaries pool it.
     pub class: String,
-    /// How many flows.
+    /// Number of flows.
     pub count: u32,
     /// Links from sender to receiver, by index.
     pub path: Vec<usize>,

@@ -16,7 +16,7 @@ pub struct Link {
     pub capacity: Capacity,
     /// Propagation delay; the smallest if it changes.
     pub delay: Span,
-    /// How it changes.
+    /// How the delay changes.
     pub delay_changes: Option<DelayChanges>,
     /// Bytes of framing added to every packet; rates, limits and laws count them.
     pub framing_bytes: u32,
@@ -48,12 +48,12 @@ impl Link {
         self.queue.law == "dualpi2"
     }
 
-    /// Bytes on the link of a packet that has this size at IP level.
+    /// Bytes that a packet of `ip_bytes` takes on the link.
     pub fn bytes_of(&self, ip_bytes: u32) -> u32 {
         self.packing.bytes(u64::from(ip_bytes) + u64::from(self.framing_bytes)) as u32
     }
 
-    /// Bytes on the link of the largest packet that any flow sends.
+    /// Bytes that the largest packet of any flow takes on the link.
     pub fn largest_bytes(&self) -> u32 {
         self.packing.bytes(u64::from(self.mtu_bytes)) as u32
     }
@@ -98,7 +98,7 @@ impl Link {
     }
 
     /// Whether the value contradicts the scenario: it replaces a parameter that the scenario sets,
-    /// or follows from one.
+    /// or follows from such a parameter.
     pub fn contradicts(&self, value: &Effective) -> bool {
         let is_set = |name: &str| self.queue.settings.iter().any(|(set, _)| set == name);
         value.replaces.is_some() && (is_set(value.name) || is_set(value.cause))
@@ -141,7 +141,7 @@ pub enum Capacity {
         wlan: usize,
         /// The radio settings of frames to and from it, if they differ from the LAN's.
         radio: Option<Radio>,
-        /// The IP rate of this transmitter with packets of 1500 B if no other contends.
+        /// The IP rate of this transmitter with packets of 1500 B if no other transmitter contends.
         alone: Rate,
         /// Whether it has a queue for each station and serves them by airtime.
         airtime_fairness: bool,
@@ -149,9 +149,9 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// The rate at time zero; of a schedule that begins with an outage, the first rate. A token
-    /// bucket gives the rate of its tokens, a trace its mean, a wireless LAN the rate of a lone
-    /// transmitter.
+    /// The rate at time zero. For a schedule that begins with an outage, the first rate; for a
+    /// token bucket, the rate of its tokens; for a trace, its mean; for a wireless LAN, the rate of
+    /// a lone transmitter.
     pub fn initial_rate(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
@@ -183,8 +183,8 @@ impl Capacity {
         matches!(self, Capacity::Wireless { airtime_fairness: true, .. })
     }
 
-    /// The rate of a schedule at a time, in an outage that before it; for everything else, the rate
-    /// at time zero.
+    /// The rate of a schedule at a time, or in an outage the rate before it; for everything else,
+    /// the rate at time zero.
     pub fn rate_at(&self, now: Time) -> Rate {
         match self {
             Capacity::Schedule(schedule) => schedule.rate_at(now),
@@ -204,7 +204,7 @@ pub struct Bucket {
     pub line: Rate,
     /// Whether a packet may leave when tokens are short, which puts the bucket into debt.
     pub overdraft: bool,
-    /// What it counts for a packet.
+    /// The framing that it counts for each packet.
     pub framing: Framing,
 }
 
@@ -240,7 +240,7 @@ impl Trace {
 /// A propagation delay that changes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DelayChanges {
-    /// The excess over the smallest delay, from each time on; the first time is zero.
+    /// Pairs of a time and the excess over the smallest delay from then on; the first time is zero.
     #[serde(with = "as_numbers::spans_at")]
     pub above_least: Vec<(Time, Span)>,
     /// Whether packets may overtake each other.

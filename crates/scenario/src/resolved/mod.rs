@@ -44,9 +44,8 @@ pub const MOST_BUFFER_BYTES: u64 = 1 << 30;
 /// Linux's default initial size of a receive buffer, half of which is window (fact linux-6; Linux
 /// 6.1 tcp.h, `tcp_win_from_space`).
 pub const FIRST_BUFFER_BYTES: u64 = 131_072;
-/// Linux's default initial size of a send buffer, and the size that flows have here. Ours is
-/// larger, so that few segments end a write (fact linux-5), unless all of them together would take
-/// too much memory.
+/// Linux's default initial size of a send buffer. Our flows have larger ones, so that few segments
+/// end a write (fact linux-5), unless all buffers together would take too much memory.
 const LINUX_SEND_BUFFER_BYTES: u64 = 16 << 10;
 const SEND_BUFFER_BYTES: u64 = 1 << 20;
 const ALL_SEND_BUFFERS_BYTES: u64 = 64 << 20;
@@ -74,7 +73,8 @@ pub struct Resolved {
     pub linux: LinuxEngine,
     /// Settings of the engine `ns3`.
     pub ns3: Ns3Engine,
-    /// What is expected of the runs. It changes none, so it is not in their JSON.
+    /// Expectations about the runs. They do not affect any run, so they are not in the JSON of
+    /// runs.
     pub expect: Vec<Expectation>,
     /// Sentences about settings that are legal but probably mistakes.
     pub warnings: Vec<String>,
@@ -94,10 +94,10 @@ impl Resolved {
         groups.filter_map(|(index, group)| Some((index, group, group.app.tcp()?)))
     }
 
-    /// The maximum size of a TCP buffer in bytes, chosen so that memory limits no flow, even if it
-    /// has the link to itself (fact linux-18): eight times what the path and a queue of 200 ms hold
-    /// together. A byte of payload takes two bytes of buffer, and slow start ends with twice as
-    /// much in flight as fits.
+    /// The maximum size of a TCP buffer in bytes, chosen so that memory limits no flow, even a flow
+    /// that has the link to itself (fact linux-18): eight times the bytes that the path and a queue
+    /// of 200 ms hold together. A byte of payload takes two bytes of buffer, and slow start ends
+    /// with twice as much in flight as fits.
     pub fn largest_buffer_bytes(&self) -> u64 {
         let wanted = self.flows.iter().map(|group| {
             let rate = self.links[group.path[0]].capacity.highest_rate();

@@ -27,7 +27,7 @@ impl Schedule {
         Schedule::new(steps.into_iter().map(|(at, rate)| (at, Some(rate))).collect())
     }
 
-    /// The same with another rule for the packet in service.
+    /// The same schedule with another rule for the packet in service.
     #[must_use]
     pub fn with_in_service(self, in_service: InService) -> Schedule {
         Schedule { in_service, ..self }
@@ -69,7 +69,7 @@ impl Schedule {
         begun.filter_map(|&(_, rate)| rate).last().unwrap_or_else(|| self.first_rate())
     }
 
-    /// What it carries between two times, in billionths of a bit.
+    /// The capacity between two times, in billionths of a bit.
     pub fn nanobits_between(&self, from: Time, to: Time) -> u128 {
         let ends = self.steps[1..].iter().map(|&(at, _)| at).chain([Time::NEVER]);
         let parts = self.steps.iter().zip(ends).map(|(&(begin, rate), end)| {

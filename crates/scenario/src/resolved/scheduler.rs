@@ -8,7 +8,7 @@ use sojourn_aqm::{Framing, Limit, QdiscSpec};
 /// The scheduler of a link's classes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scheduler {
-    /// How it chooses.
+    /// How it chooses among its classes.
     pub kind: SchedulerKind,
     /// The class of packets whose DSCP no class has, by index.
     pub default: Option<usize>,
@@ -21,9 +21,9 @@ pub struct Scheduler {
 pub enum SchedulerKind {
     /// By rates and ceilings.
     Htb {
-        /// The rates, by class.
+        /// The rates of each class.
         classes: Vec<HtbNode>,
-        /// What they count for a packet.
+        /// The framing that the classes count for each packet.
         framing: Framing,
     },
     /// By service curves, by class.
@@ -45,7 +45,7 @@ pub struct Class {
 }
 
 impl Scheduler {
-    /// The word of its kind.
+    /// The word for its kind.
     pub fn word(&self) -> &'static str {
         match self.kind {
             SchedulerKind::Htb { .. } => "htb",

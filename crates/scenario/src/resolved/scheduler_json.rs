@@ -1,4 +1,4 @@
-//! A scheduler as JSON, and what it has in common with its link.
+//! Converts a scheduler to JSON; has code that links use too.
 
 use serde_json::{Map, Value, json};
 use sojourn_aqm::params::Quantity as _;
@@ -50,7 +50,7 @@ pub(super) fn scheduler(link: &Link, scheduler: &Scheduler) -> Value {
     value
 }
 
-/// A service curve, with zero where it has no rate.
+/// A service curve; a missing rate is written as zero.
 #[cfg(not(target_arch = "wasm32"))]
 fn curve(curve: sojourn_aqm::qdiscs::classes::ServiceCurve) -> Value {
     let [m1, m2] = [curve.m1, curve.m2].map(units::show_rate_or_outage);

@@ -320,7 +320,7 @@ fn at_rate(kind: &str, datagrams: &Datagrams, more: Value) -> Value {
     app
 }
 
-/// The shortest form of the key.
+/// The key `ecn` in its shortest form.
 fn datagram_ecn(ecn: Ecn) -> Value {
     match ecn {
         Ecn::NotEct => json!(false),

@@ -1,5 +1,5 @@
 //! Links after published values. A template is one file here, and a line in [`TEMPLATES`]: a
-//! function that returns the keys of a link and draws what varies from a seed.
+//! function that returns the keys of a link and draws the varying values from a seed.
 
 mod docsis;
 mod dsl;
@@ -54,7 +54,7 @@ struct Generated {
     cells: LinkCells,
 }
 
-/// More steps than anyone simulates.
+/// Schedules cover this time, longer than any simulation.
 const LONGEST: Span = Span::from_secs(100 * 86_400);
 
 /// The names of these keys; `--set` of a template removes them.

@@ -71,7 +71,7 @@ impl Shape for FatTreeShape {
         }
     }
 
-    /// Those over one aggregation switch have consecutive numbers.
+    /// Paths over the same aggregation switch have consecutive numbers.
     fn path(&self, from: u32, to: u32, number: u32) -> ShapePath {
         let cores = if self.edge_of(from).pod == self.edge_of(to).pod { 1 } else { self.half() };
         let (aggregation, core) = (number / cores + 1, number % cores + 1);
@@ -81,7 +81,7 @@ impl Shape for FatTreeShape {
         }
     }
 
-    /// Every host with the one half of the tree away, in another pod.
+    /// Pairs every host with the host half of the tree away, in another pod.
     fn each(&self) -> Vec<(u32, u32)> {
         let hosts = self.places();
         (1..=hosts).map(|host| (host, (host - 1 + hosts / 2) % hosts + 1)).collect()

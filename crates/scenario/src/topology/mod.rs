@@ -1,7 +1,7 @@
 //! Generates the links and paths of a `[topology]`.
 //!
-//! This happens to the parsed text, before its types are checked, so that overrides, studies and
-//! comparisons reach generated links like written ones. A new shape is a table in
+//! Links are generated in the parsed text, before its types are checked, so that overrides, studies
+//! and comparisons apply to generated links as to written ones. A new shape is a table in
 //! `document/topology.rs`, a [`Shape`], and an arm of [`shape`].
 
 mod fat_tree;
@@ -20,18 +20,18 @@ use self::route::Route;
 use self::star::StarShape;
 use crate::document::topology::Topology;
 
-/// The network that a topology stands for.
+/// The network that a topology describes.
 trait Shape {
     /// The names of all links.
     fn links(&self) -> Vec<String>;
     /// The number of places where flows may begin and end, which are numbered from 1.
     fn places(&self) -> u32;
-    /// How many shortest paths lead from one place to another; none if links lead in the other
+    /// The number of shortest paths from one place to another; 0 if links lead only in the other
     /// direction.
     fn path_count(&self, from: u32, to: u32) -> u32;
-    /// One of them, by its number from 0.
+    /// One of these paths, by its number from 0.
     fn path(&self, from: u32, to: u32, number: u32) -> ShapePath;
-    /// Pairs of `route = "each"`.
+    /// The pairs for `route = "each"`.
     fn each(&self) -> Vec<(u32, u32)>;
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn expand(root: &mut Value, topology: &Topology) -> Result<Origins, R
 fn add_links(root: &mut Value, names: &[String], origins: &mut Origins) -> Result<(), Refusal> {
     let written = root["topology"].clone();
     let links = root.as_object_mut().map(|root| root.entry("links").or_insert(json!({})));
-    // Anything but a table is refused with the other types.
+    // Anything but a table is refused when types are checked.
     let Some(Value::Object(links)) = links else { return Ok(()) };
     for name in names {
         if links.contains_key(name) {
@@ -133,12 +133,12 @@ fn add_links(root: &mut Value, names: &[String], origins: &mut Origins) -> Resul
     Ok(())
 }
 
-/// The groups that take the place of a written one: the same if it has no route.
+/// The groups that replace a written group; a group without a route is kept.
 fn groups(index: usize, written: Value, shape: &dyn Shape) -> Result<Vec<Value>, Refusal> {
     let place = format!("flows[{index}].route");
     let refuse = |message: String| (place.clone(), message);
     let Value::Object(mut table) = written else { return Ok(vec![written]) };
-    // Anything but a text is refused with the other types.
+    // Anything but a text is refused when types are checked.
     let Some(Value::String(text)) = table.get("route").cloned() else {
         return Ok(vec![Value::Object(table)]);
     };
@@ -199,8 +199,8 @@ fn base_name(table: &Map<String, Value>) -> String {
     name.and_then(Value::as_str).unwrap_or("flows").to_owned()
 }
 
-/// How many flows of a group take each of some paths, by the number of the path. Anything
-/// but a number is left to be refused with the other types.
+/// How many flows of a group take each path, by the number of the path. A `count` that is not a
+/// number is refused later, when types are checked.
 fn counts(table: &Map<String, Value>, pair: (u32, u32), paths: u32) -> Vec<(u32, Value)> {
     let count = table.get("count").cloned().unwrap_or(1.into());
     let Some(flows) = count.as_u64().filter(|&flows| paths > 1 && flows > 0) else {

@@ -33,7 +33,7 @@ impl Shape for ParkingLotShape {
         }
     }
 
-    /// Over every single link.
+    /// One pair for every single link.
     fn each(&self) -> Vec<(u32, u32)> {
         (1..=self.hops).map(|node| (node, node + 1)).collect()
     }

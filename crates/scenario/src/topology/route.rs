@@ -4,7 +4,7 @@ use super::Shape;
 
 const FORMS: &str = "write `1 to last`, `all to 1` or `each`";
 
-/// From where to where flows go.
+/// The origin and destination of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Route {
     /// From one place to another.
@@ -20,7 +20,7 @@ pub(super) enum Route {
 pub(super) enum Place {
     /// By number, from 1.
     Number(u32),
-    /// The one with the largest number.
+    /// The place with the largest number.
     Last,
 }
 

@@ -24,7 +24,7 @@ impl Shape for StarShape {
         ShapePath { path: vec![up(from), down(to)], reverse: vec![up(to), down(from)] }
     }
 
-    /// Every host to the next one, the last to the first.
+    /// Pairs every host with the next one, and the last with the first.
     fn each(&self) -> Vec<(u32, u32)> {
         (1..=self.hosts).map(|host| (host, host % self.hosts + 1)).collect()
     }

@@ -47,7 +47,7 @@ impl FlowTimers {
     }
 }
 
-/// What the two ends of a flow need to send packets.
+/// Everything that the two ends of a flow need for sending packets.
 pub struct Outbox<'a> {
     /// Now.
     pub now: Time,
@@ -59,8 +59,8 @@ pub struct Outbox<'a> {
     pub(crate) class: u32,
     /// The index of its group, and of its route.
     pub(crate) group: u32,
-    /// What its packets have in common, including which of the flow's connections they belong to:
-    /// routers see connections as separate flows.
+    /// The labels common to its packets, including the connection's number: routers see a flow's
+    /// connections as separate flows.
     pub(crate) labels: Labels,
 }
 

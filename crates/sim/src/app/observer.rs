@@ -19,8 +19,8 @@ pub struct Observer {
     answers: VecDeque<(AnswerId, Time)>,
 }
 
-/// Connection, acknowledged packet, echoed time and timestamp, which together identify an
-/// acknowledgement. Copies with the same timestamp left within one tick of each other.
+/// Connection, acknowledged packet, echoed time and timestamp together identify an acknowledgement.
+/// Duplicates with the same timestamp left within one tick of each other.
 type AnswerId = (u16, u32, Time, u32);
 
 fn id_of(answer: &Packet) -> AnswerId {

@@ -1,8 +1,8 @@
 //! A user who reads web pages over TCP, driven by a [`WebUser`].
 //!
 //! The user is at the receiving end. A request travels on the return path; the server responds on a
-//! new connection that it opens itself, so the first byte takes two round trips from the request,
-//! as with a handshake by the client. A request without a response is repeated.
+//! new connection that it opens itself, so the first byte arrives two round trips after the
+//! request, as if the client had opened the connection. A request without a response is repeated.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::Web;
@@ -83,7 +83,7 @@ impl Page {
     pub fn on_timer(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
         if self.stop <= now {
-            // The streams stop themselves.
+            // The streams stop on their own timers.
             self.user.stop();
             (self.stop, self.stopped) = (Time::NEVER, Some(self.stop));
             self.lanes.iter_mut().for_each(|lane| lane.request = None);

@@ -121,8 +121,8 @@ impl Setup {
     ) -> Sender {
         self.ecn.established += u32::from(self.asks != Mode::NotEcn);
         self.ecn.capable += u32::from(agreed.capable);
-        // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; we react as RFC 5562 §3 does to a
-        // marked SYN-ACK.
+        // RFC 9768 §3.2.2.2 demands a reaction to a marked SYN; we react as RFC 5562 §3 prescribes
+        // for a marked SYN-ACK.
         let starts_over = agreed.syn_marked || lost > self.profile.forgiven_syns;
         let initial_window = if starts_over { 1 } else { self.segments.initial_window };
         let segments = Segments {

@@ -1,4 +1,5 @@
-//! Data over TCP: bulk transfers, limited or not; users who download short files; video in chunks.
+//! Data over TCP: bulk transfers with or without a size limit, users who download short files,
+//! video in chunks.
 //!
 //! A connection opens with a SYN that passes the queues; its round trip gives the first RTT sample.
 //! The sender opens the connection, as in ns-2. A user of files opens a new connection for each
@@ -246,7 +247,7 @@ impl Stream {
         out.reply(&mut packet);
         let Profile { rto, answers_again, .. } = *self.setup.profile;
         if answers_again {
-            // The timer never gives up; nor does the guest (fact linux-29).
+            // Retransmission never gives up; nor does the guest's (fact linux-29).
             let doubled = rto.initial.as_nanos() << answer.expired.min(16);
             let wait = Span::from_nanos(doubled).min(rto.max);
             let due = self.setup.profile.expiry(out.now, out.now + wait);
@@ -347,7 +348,7 @@ impl Stream {
         self.sender.as_ref()
     }
 
-    /// Payload bytes sent in total, and retransmitted.
+    /// Payload bytes sent in total, and those of them that were retransmissions.
     pub fn bytes_sent(&self) -> (u64, u64) {
         let (sent, again) = self.sender.as_ref().map_or((0, 0), Sender::bytes_sent);
         (self.past_bytes.0 + sent, self.past_bytes.1 + again)

@@ -217,8 +217,8 @@ fn slots(plan: &Resolved, onward: usize, flows: usize) -> Slots {
     }
 }
 
-/// Adds the flows of a group. Their random streams are named by the group and the index within it,
-/// so other groups never change the numbers that they draw.
+/// Adds the flows of a group. Random streams are named by the group and the index within it, so
+/// other groups never change the numbers that a flow draws.
 fn add_flows(
     world: &mut World,
     (plan, place, class): (&Resolved, usize, u32),

@@ -64,7 +64,7 @@ pub struct Progress {
     pub prior_in_flight: u32,
     /// Packets newly marked lost.
     pub lost: u32,
-    /// Packets reported as marked; with classic feedback at most one.
+    /// Packets reported as marked; at most one with classic feedback.
     pub marks: u32,
     /// Whether the window limits the flow.
     pub limited: bool,
@@ -93,7 +93,7 @@ pub enum RecoveryStage {
     Loss,
 }
 
-/// How far a congestion control sets the window itself.
+/// How much of the window's changes a congestion control makes itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum WindowControl {
     /// Growth, while the window limits the flow. The sender carries out reductions.
@@ -170,9 +170,9 @@ pub struct Start {
     pub rng: Rng,
 }
 
-/// A congestion control. It grows the window and decides how far a reduction goes. The sender
-/// decides when to reduce and how the window comes down, unless [`WindowControl`] leaves that to
-/// the control.
+/// A congestion control. It grows the window and decides the target of a reduction. The sender
+/// decides when to reduce and how the window gets to that target, unless [`WindowControl`] leaves
+/// that to the control.
 pub trait CongestionControl: Send {
     /// What it needs from both ends.
     fn needs(&self) -> Needs {

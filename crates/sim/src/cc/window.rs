@@ -54,7 +54,7 @@ impl Window {
         self.ssthresh.saturating_add(u32::from(self.old.past_threshold))
     }
 
-    /// The threshold that preserves most of the window when an unused part is given up (Linux
+    /// The threshold that preserves most of the window when unused window is given up (Linux
     /// `tcp_current_ssthresh`).
     pub fn three_quarters(&self) -> u32 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)

@@ -26,10 +26,10 @@ use crate::{SimError, assemble};
 pub struct Diff {
     /// How many packets arrived.
     pub arrivals: usize,
-    /// How many of them were treated differently: dropped or marked by one AQM only, at a different
+    /// Number of packets treated differently: dropped or marked by one AQM only, at a different
     /// stage, or for a different cause.
     pub different: usize,
-    /// The first signal given by only one of them.
+    /// The first signal given by only one AQM.
     pub first: Option<First>,
     /// The results of both replays; packets are numbered in order of arrival.
     pub sides: [Run; 2],

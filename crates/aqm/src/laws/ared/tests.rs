@@ -90,7 +90,7 @@ fn automatic_values_for_a_target_of_5_ms() {
     assert_near(weight, 0.000079997, 5e-10);
 }
 
-/// The weight, as the average after one sample of 1 packet shows it.
+/// The weight, which equals the average after one sample of 1 packet.
 fn first_sample(mut ared: Ared) -> f64 {
     let head = arrival(Time::ZERO, Ecn::NotEct);
     ared.on_enqueue(Time::ZERO, head, full_packets(1), &mut Rng::scripted(0.5));
@@ -183,7 +183,7 @@ fn linux_rounds_the_probability_per_byte_to_the_nearest_once_its_timer_has_run()
     assert_eq!(gap(&mut ared), Some(20));
 }
 
-/// Fact aqm-54: the average from which there are signals, and that at which all are signalled.
+/// Fact aqm-54: the average from which packets are signalled, and the average from which all are.
 #[test]
 fn kids_thresholds_are_half_and_three_halves_of_the_target() {
     let probs = |target: &str, backlogs: [u64; 3]| {
@@ -270,7 +270,7 @@ fn the_curve_of_ns3_has_a_step_at_max_th_after_adaptation() {
     assert_near(offer(502, 30), 0.1, 1e-9);
 }
 
-/// A coarse `adapt_alpha` cannot carry `max_p` beyond a probability.
+/// A large `adapt_alpha` cannot raise `max_p` above 1.
 #[test]
 fn max_p_stays_a_probability() {
     let settings = [("adapt_alpha", "1"), ("max_p_top", "1"), ("max_p", "0.9")];

@@ -11,7 +11,7 @@ const BELOW: Span = Span::from_millis(1);
 const TEXTS: [&str; 4] = ["rfc8289", "draft", "act", "act_pollere"];
 const BUILDS: [&str; 2] = ["linux", "ns3"];
 
-/// A law whose first packet was below target, so that all dialects start alike.
+/// A law whose first packet was below target, so that all dialects start in the same state.
 fn fresh(dialect: &str) -> CoDel {
     let mut codel = law_of(dialect, &[]);
     assert_eq!(drops_in_call(&mut codel, Time::from_nanos(1 << 29), BELOW), 0);
@@ -41,7 +41,7 @@ fn every_text_resumes_by_its_own_rule() {
     }
 }
 
-/// Fact aqm-12: every text starts alike; a strict test starts one call later.
+/// Fact aqm-12: all texts start with the same drops; a strict comparison starts one call later.
 #[test]
 fn drops_from_a_standing_queue_start_alike_in_every_text_and_a_call_later_in_the_builds() {
     for dialect in TEXTS {
@@ -50,7 +50,7 @@ fn drops_from_a_standing_queue_start_alike_in_every_text_and_a_call_later_in_the
         let expected = [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689];
         assert_eq!(millis, expected, "{dialect}");
     }
-    // On the grid of ticks: 100 ticks from call to call, an interval of exactly 1000 calls.
+    // In whole ticks: 100 ticks between calls, and an interval of exactly 1000 calls.
     for dialect in BUILDS {
         let mut codel: CoDel = law_of(dialect, &[("interval", "102400us")]);
         let first_drop = |codel: &mut CoDel| {
@@ -144,7 +144,7 @@ fn act_drops_again_after_interval_over_the_root_of_the_count_left_behind() {
     assert_eq!(wait("act_pollere", 100), 10);
     assert_eq!(wait("draft", 100), 100);
     assert_eq!(wait("rfc8289", 100), 100);
-    // The prose of the paper (§II-B) always shortens, Pollere's code within 8 intervals.
+    // The paper's prose (§II-B) always shortens the wait, Pollere's code only within 8 intervals.
     assert_eq!(wait("act", 900), 10);
     assert_eq!(wait("act_pollere", 900), 100);
 }
@@ -215,8 +215,8 @@ fn codel_of_linux_5_10_keeps_first_above_where_the_queue_is_empty() {
     assert_eq!(["linux-5.10", "linux-6.1", "linux-7.2"].map(drops), [1, 0, 0]);
 }
 
-/// Drops in a call that comes 20 ms late, with drops every 200 us or less, and when the next is
-/// due.
+/// The drops in a call that comes 20 ms late, when drops are due every 200 us or less; and when the
+/// next drop is due.
 fn after_idle_time(kernel: &str) -> (usize, f64) {
     let settings = [("kernel", kernel), ("interval", "200us"), ("target", "100us")];
     let mut codel: CoDel = law_of("linux", &settings);

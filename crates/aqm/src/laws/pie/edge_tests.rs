@@ -1,4 +1,4 @@
-//! Edges that the dialects share: overflow, measured rates, byte mode, limits in bytes.
+//! Edge cases that the dialects share: overflow, measured rates, byte mode, limits in bytes.
 
 use super::linux::LinuxPie;
 use super::paper::Paper;

@@ -7,7 +7,7 @@ use crate::packet::Ecn;
 use crate::parts::accumulator::ScaledProb;
 use crate::testing::{arrival, assert_near, full_packets, gaps, judge, law, mean, ms, var, waited};
 
-/// The PIE under a law of the default dialect.
+/// The controller inside a law of the default dialect.
 fn standard(pie: &mut Pie) -> &mut Standard {
     match &mut pie.controller {
         Controller::Standard(standard) => standard,
@@ -198,7 +198,7 @@ fn the_burst_allowance_is_renewed_only_when_all_congestion_is_over() {
 fn below_half_the_target_nothing_is_dropped_until_20_percent() {
     let drops = |p, delay_old_us: u64, packets| {
         let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
-        // The delay at the last update is the one that counts, not this one.
+        // The delay at the last update counts, not this one.
         standard(&mut pie).delay = Span::from_millis(30);
         (0..100).any(|_| judge(&mut pie, full_packets(packets), 0.0, Ecn::NotEct) != Verdict::Pass)
     };

@@ -11,7 +11,7 @@ use crate::qdiscs::fifo::Fifo;
 use crate::testing::{Log, Numbered, env, law, ms};
 use crate::time::Span;
 
-/// With one flow queue a law decides as in a FIFO, timers included.
+/// Asserts that with one flow queue, a law decides as in a FIFO, timers included.
 fn assert_one_queue_is_a_fifo<L: Law>() {
     let mut fq: Fq<Numbered, L> = fq_of(&[("flows", "1")]);
     let mut fifo = Fifo::new(law::<L>(&[]), Limit::Packets(10_240));
@@ -62,7 +62,8 @@ fn pi2_and_madpie_in_one_flow_queue_are_themselves() {
     assert_one_queue_is_a_fifo::<crate::laws::madpie::Madpie>();
 }
 
-/// RFC 8033 §4.1: a backlog of two packets is never signalled; here that of each queue.
+/// RFC 8033 §4.1: a backlog of two packets is never signalled; here the backlog of each queue
+/// counts.
 #[test]
 fn flows_with_two_packets_each_lose_nothing_under_fq_pie() {
     let mut fq: Fq<Numbered, Pie> = fq_of(&[("flows", "65536")]); // so that no two flows collide
@@ -172,7 +173,7 @@ fn a_law_sees_its_own_backlog_and_the_bytes_of_the_whole_link() {
     );
 }
 
-/// A queue that is not listed is not asked for packets, so `on_dequeue` could not report it empty.
+/// An unlisted queue is never dequeued, so `on_dequeue` could not report that it is empty.
 #[test]
 fn on_empty_is_called_when_a_law_drops_the_first_packet_of_a_queue() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
@@ -210,7 +211,7 @@ fn timers_of_empty_queues_are_caught_up_when_a_packet_arrives() {
     assert_eq!(ticks(&fq, 3), 3, "a timer due now is due");
 }
 
-/// A host in real time may be late: a queue with packets was not idle meanwhile.
+/// A host in real time may be late; a queue that held packets was not idle in the meantime.
 #[test]
 fn a_queue_that_holds_packets_leaves_its_timer_to_the_host() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);

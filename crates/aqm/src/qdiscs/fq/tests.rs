@@ -206,7 +206,7 @@ fn the_fattest_queue_is_that_with_most_bytes_not_packets() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), [2000, 2001, 2002]);
 }
 
-/// One batch may not be enough where the limit is in bytes.
+/// One batch may not be enough if the limit is in bytes.
 #[test]
 fn a_limit_in_bytes_holds_even_if_one_batch_does_not_make_room() {
     let mut fq = fq(&[("limit", "2000B"), ("drop_batch", "1")]);
@@ -276,7 +276,7 @@ fn a_sparse_flow_is_served_before_every_old_queue() {
     take(&mut fq, 4);
     for _ in 0..4 {
         fill(&mut fq, 9, 1, 60);
-        // After its packet it stays listed for one round, then it may come back as new.
+        // After its packet, the queue stays listed for one round; then it may become new again.
         assert_eq!(take(&mut fq, 6)[0], 9);
     }
 }
@@ -304,8 +304,7 @@ fn flows_spread_evenly_over_the_queues() {
     assert!(counts.iter().all(|&n| (850..1150).contains(&n)), "{counts:?}");
 }
 
-/// RFC 8290 §4.2, as in Linux 6.1 sch_fq_codel.c, fq_codel_dequeue: only where there are old
-/// queues.
+/// RFC 8290 §4.2, as in Linux 6.1 sch_fq_codel.c, fq_codel_dequeue: only if there are old queues.
 #[test]
 fn a_new_queue_that_empties_stays_one_round_if_there_are_old_ones() {
     let mut fq = fq(&[]);

@@ -1,14 +1,15 @@
-//! SFQ: flows hashed to queues that are served in rounds by bytes; the longest queue loses a packet
-//! when there is no room.
+//! SFQ: flows are hashed to queues, which are served in rounds by bytes; if there is no room, the
+//! longest queue loses a packet.
 //!
 //! Source: Linux 6.1 `sch_sfq.c` and the RED thresholds of tc; `sfq_red` has RED in every queue.
 //!
 //! Deviations from Linux:
 //! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer:
-//!   packets for which no queue is left are dropped, and several periods without a packet re-sort
-//!   once.
+//!   packets for which no queue is left are dropped, and several periods without a packet cause
+//!   only one re-sort.
 //! - A `limit` below `flows` reduces the number of queues only if it is not the default, since tc
-//!   cannot distinguish; in bytes it keeps them all, and the longest queue loses packets.
+//!   cannot distinguish the two; a `limit` in bytes keeps all queues, and the longest one loses
+//!   packets.
 //!
 //! Deviations from SFQ as published (McKenney 1990, read through Linux): rounds count bytes, not
 //! packets. SFQ of ns-2 has 16 buckets and 40 packets by default.
@@ -90,7 +91,7 @@ struct Red {
 /// The discipline.
 #[derive(Debug)]
 struct Queues<P> {
-    /// By hash slot: the active queue of its flows.
+    /// The active queue of each hash slot's flows.
     slots: Vec<Option<u32>>,
     queues: Vec<Active>,
     pool: Pool<P>,
@@ -106,7 +107,7 @@ struct Queues<P> {
     next_perturb: Time,
     salt: u64,
     first_salt: u64,
-    /// Salts that have followed it.
+    /// Number of salts drawn after the first.
     new_salts: u64,
     red: Option<Red>,
     /// Counts changes of length, so that ties go to the queue that changed last.
@@ -117,7 +118,7 @@ struct Queues<P> {
 #[derive(Debug)]
 struct Active {
     packets: Chain,
-    /// Bytes it may still send in this round.
+    /// Bytes that the queue may still send in this round.
     allot: i64,
     slot: usize,
     /// The next queue of the ring.
@@ -142,7 +143,7 @@ impl<P: Packet> Queues<P> {
             slots: vec![None; p.divisor as usize],
             queues: (0..p.queues()).map(queue).collect(),
             pool: Pool::new(),
-            // The last one is taken first (sfq_init, sfq_link).
+            // The last queue is taken first (sfq_init, sfq_link).
             free: (0..p.queues() as u32).collect(),
             tail: None,
             total: Total::default(),
@@ -195,7 +196,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// An arrival at a non-empty queue.
+    /// Handles an arrival at a non-empty queue.
     fn join(
         &mut self,
         index: u32,
@@ -221,10 +222,11 @@ impl<P: Packet> Queues<P> {
         let Departure { packet: head, enqueued } = self.pop(index);
         self.total.remove(head.bytes());
         sink.dropped(head, enqueued, Stage::Queued, cause);
-        self.push(index, now, packet); // not `append`: its length has not changed
+        self.push(index, now, packet); // not `append`: the queue's length has not changed
     }
 
-    /// RED's verdict on an arrival: marks are made here; a cause means that a packet is dropped.
+    /// RED's verdict on an arrival. Marks packets itself; a returned cause means that a packet is
+    /// dropped.
     fn red_signals(
         &mut self,
         index: u32,
@@ -261,7 +263,7 @@ impl<P: Packet> Queues<P> {
         None
     }
 
-    /// A queue becomes active: served last in the round, with a fresh quantum.
+    /// Activates a queue: it is served last in the round, with a fresh quantum.
     fn activate(&mut self, index: u32, slot: usize) {
         let next = match self.tail {
             Some(tail) => core::mem::replace(&mut self.queue(tail).next, index),
@@ -285,7 +287,7 @@ impl<P: Packet> Queues<P> {
         self.pool.push(&mut self.queues[index as usize].packets, enqueued, packet);
     }
 
-    /// Removes the queue behind the tail from the ring: it is empty.
+    /// Removes the queue behind the tail from the ring, as it is empty.
     fn retire_next(&mut self, index: u32) {
         let tail = self.tail.expect("the ring holds the queue");
         debug_assert_eq!(self.queue(tail).next, index, "only the next queue leaves");

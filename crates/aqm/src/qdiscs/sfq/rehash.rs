@@ -12,8 +12,8 @@ use crate::rng::splitmix;
 use crate::time::Time;
 
 impl<P: Packet> Queues<P> {
-    /// Changes the hash and re-sorts all queued packets: the queues by number, each in its
-    /// order (Linux 6.1 sch_sfq.c, sfq_perturbation and sfq_rehash).
+    /// Changes the hash and re-sorts all queued packets: queue by queue in numerical order, each
+    /// from its head (Linux 6.1 sch_sfq.c, sfq_perturbation and sfq_rehash).
     pub(super) fn perturb_if_due(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let Some(period) = self.perturb.filter(|_| now >= self.next_perturb) else { return };
         let late = now.since(self.next_perturb).as_nanos() / period.as_nanos();

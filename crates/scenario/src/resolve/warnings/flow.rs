@@ -4,7 +4,7 @@ use super::queue::Queue;
 use crate::resolve::NEED_ECN;
 use crate::resolved::{App, Codec, FlowGroup, Resolved, Transfers};
 
-/// With fewer round trips, a run shows little but slow start.
+/// With fewer round trips than this, a run consists mostly of slow start.
 const FEW_ROUND_TRIPS: u64 = 10;
 /// G.711 in packets of 20 ms: 160 B and at least the headers of RTP, UDP and IPv4 (RFC 3551 §4.2).
 const G711_PACKET_BYTES: u32 = 200;
@@ -88,7 +88,7 @@ pub(super) fn too_few_round_trips(
     })
 }
 
-/// A control that reacts to the share of marks, on a path where nothing marks, acts as Reno
+/// A control that reacts to the fraction of marks, on a path where no AQM marks: it acts as Reno
 /// (RFC 8257 §3.4, RFC 9331 §4.3).
 pub(super) fn waits_for_marks(
     resolved: &Resolved,
@@ -111,8 +111,8 @@ pub(super) fn waits_for_marks(
     ))
 }
 
-/// Datagrams that the sender's access link cannot carry wait in front of it, without an AQM and
-/// without a limit, so the links see a lower rate than the scenario states.
+/// Datagrams beyond the rate of the sender's access link are queued in front of it, without an AQM
+/// or a limit, so the links see a lower rate than the scenario states.
 pub(super) fn faster_than_its_access(
     _resolved: &Resolved,
     index: usize,
@@ -133,7 +133,7 @@ pub(super) fn faster_than_its_access(
     })
 }
 
-/// Datagrams that are rated as G.711 in packets of 20 ms, but are sent otherwise.
+/// Datagrams that are rated as G.711 in packets of 20 ms, but sent with another size or spacing.
 pub(super) fn unlike_its_codec(
     _resolved: &Resolved,
     index: usize,

@@ -68,17 +68,17 @@ const OF_FLOWS: [FlowCheck; 8] = [
     flow::unlike_its_codec,
 ];
 
-/// How many places one warning names.
+/// Maximum number of places that one warning names.
 const MOST_PLACES: usize = 3;
 
 /// One sentence for each warning, link by link, then flow by flow. A topology may have thousands of
-/// links with the same warning: these are one sentence.
+/// links with the same warning: these get one sentence.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     let over = over_links(resolved);
     let links = resolved.links.iter().zip(&over).flat_map(|(link, over)| {
         let queue = Queue::of(resolved, link, &over.senders);
         let of_link = OF_LINKS.iter().filter_map(move |check| check(resolved, link, over));
-        // The queues of classes share the link, so that its rate says little about each.
+        // The queues of classes share the link, so the link's rate says little about each queue.
         let of_queues = if link.scheduler.is_some() { &[][..] } else { &OF_QUEUES };
         of_link.chain(of_queues.iter().filter_map(move |check| check(&queue)))
     });
@@ -90,8 +90,8 @@ pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     joined(&warnings)
 }
 
-/// Joins warnings that differ only in their place, if they are many: `links.a, links.b, links.c and
-/// 97 more: no flow uses this link`.
+/// Joins warnings that differ only in their place, if there are many:
+/// `links.a, links.b, links.c and 97 more: no flow uses this link`.
 fn joined(warnings: &[String]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for warning in warnings {

@@ -5,13 +5,13 @@ use sojourn_aqm::{Limit, Rate, Span, registry, units};
 
 use crate::resolved::{Device, FlowGroup, Link, Resolved};
 
-/// Settings that are the queue delay from which on a law acts.
+/// Settings that give the queue delay from which a law acts.
 const DELAYS: [&str; 4] = ["target", "sojourn_threshold", "ce_threshold", "l_min_th"];
-/// Settings that are the backlog from which on a law acts.
+/// Settings that give the backlog from which a law acts.
 const BACKLOGS: [&str; 3] = ["min_th", "backlog_threshold", "length_trigger"];
-/// Settings that are the period of a law's updates, or an interval.
+/// Settings that give the period of a law's updates, or an interval.
 const PERIODS: [&str; 5] = ["tupdate", "max_burst", "adapt_interval", "freeze_time", "interval"];
-/// Laws that never mark, whatever is set.
+/// Laws that never mark, whatever their settings.
 const NEVER_MARK: [&str; 2] = ["taildrop", "sfq"];
 
 /// The queue of a link with its settings, defaults filled in.
@@ -24,7 +24,7 @@ pub(super) struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// The queue of a link that these groups send data through.
+    /// The queue of a link through which these groups send data.
     pub(super) fn of(
         resolved: &'a Resolved,
         link: &'a Link,
@@ -39,7 +39,8 @@ impl<'a> Queue<'a> {
         Some(&found.1)
     }
 
-    /// A time. For CAKE's target and interval, the one in use if tc's `rtt` sets them.
+    /// The value of a time. For CAKE's target and interval, the value in use if tc's `rtt` sets
+    /// them.
     fn span(&self, name: &str) -> Option<Span> {
         let given = |name: &str| units::span(self.text(name)?).ok();
         match (name, self.is_cake().then(|| given("rtt")).flatten().map(CakeParams::of_rtt)) {
@@ -53,12 +54,12 @@ impl<'a> Queue<'a> {
         self.link.queue.law == "cake"
     }
 
-    /// Whether the scenario sets it.
+    /// Whether the scenario sets this parameter.
     fn is_set(&self, name: &str) -> bool {
         self.link.queue.settings.iter().any(|(set, _)| set == name)
     }
 
-    /// Whether the scenario sets it to other than its default.
+    /// Whether the scenario sets this parameter to a value other than its default.
     fn is_changed(&self, name: &str) -> bool {
         let mut usual = self.link.queue.clone();
         usual.settings.retain(|(set, _)| set != name);
@@ -100,7 +101,7 @@ impl<'a> Queue<'a> {
         self.senders.iter().copied()
     }
 
-    /// Whether it can mark any packet at all.
+    /// Whether the queue can mark any packet.
     pub(super) fn can_mark(&self) -> bool {
         let is_off = self.text("ecn") == Some("false") && self.span("ce_threshold").is_none();
         !is_off && !NEVER_MARK.contains(&self.link.queue.law.as_str())
@@ -111,12 +112,12 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// The first of some settings that meets a condition.
+/// The first of these settings that meets a condition.
 fn first(names: &[&'static str], holds: impl Fn(&str) -> bool) -> Option<&'static str> {
     names.iter().copied().find(|name| holds(name))
 }
 
-/// A queue that is full before its delay reaches the target drops by overflow only.
+/// A queue that is full before its delay reaches the target drops only by overflow.
 pub(super) fn threshold_beyond_buffer(queue: &Queue<'_>) -> Option<String> {
     let drain = queue.drain_time();
     let beyond = |name: &str| queue.span(name).is_some_and(|threshold| threshold > drain);
@@ -168,7 +169,7 @@ pub(super) fn buffer_below_packet(queue: &Queue<'_>) -> Option<String> {
 
 /// A queue delay below the transmission time of a packet: the law then acts on every packet that
 /// arrives behind another, whatever the value. A CAKE that shapes raises its target to 1.5 packets
-/// (Linux sch_cake.c, `cake_set_rate`), and DualPI2 spares the last packets by `l_min_len`.
+/// (Linux sch_cake.c, `cake_set_rate`), and DualPI2 exempts the last `l_min_len` packets.
 pub(super) fn threshold_below_packet(queue: &Queue<'_>) -> Option<String> {
     if queue.shaper().is_some() {
         return None;
@@ -192,7 +193,8 @@ pub(super) fn threshold_below_packet(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// The step marks by sojourn time unless that is turned off, even if only a backlog is set.
+/// Step marking uses the sojourn time unless that threshold is turned off, even if the scenario
+/// sets only a backlog.
 pub(super) fn forgotten_sojourn_threshold(queue: &Queue<'_>) -> Option<String> {
     if queue.link.queue.law != "step"
         || !queue.is_set("backlog_threshold")
@@ -239,7 +241,7 @@ pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// A queue changes with its packets: a law that updates far more often only costs time.
+/// A queue changes only with its packets: more frequent updates only cost time.
 pub(super) fn faster_than_packets(queue: &Queue<'_>) -> Option<String> {
     let packet = queue.packet_time();
     let is_fast = |name: &str| {
@@ -257,7 +259,7 @@ pub(super) fn faster_than_packets(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// tc's `rtt` of CAKE sets target and interval, and the value of either is lost.
+/// CAKE's `rtt` (of tc) sets target and interval, so the given values of these are lost.
 pub(super) fn replaced_by_rtt(queue: &Queue<'_>) -> Option<String> {
     if !queue.is_cake() || queue.text("rtt").is_none_or(|rtt| units::span(rtt).is_err()) {
         return None;
@@ -324,7 +326,8 @@ pub(super) fn device_beyond_bdp(queue: &Queue<'_>) -> Option<String> {
     })
 }
 
-/// CAKE shares between hosts as the scenario names them; otherwise each group is one pair.
+/// CAKE shares the link between the hosts that the scenario names; otherwise each group has its own
+/// pair of hosts.
 pub(super) fn isolation_without_hosts(queue: &Queue<'_>) -> Option<String> {
     let isolation = queue.text("isolation").filter(|_| queue.is_set("isolation"))?;
     let is_by_flow = ["flows", "flowblind"].contains(&isolation);

@@ -107,7 +107,7 @@ impl Guarded {
         }
     }
 
-    /// Notes a failure; the library is not called again.
+    /// Records a failure; the library is not called again.
     #[cold]
     pub(super) fn fail(&mut self, now: Time, method: &str, why: &str) {
         if self.end.take().is_none() {

@@ -4,7 +4,7 @@
 //! The flow's receiver is the client: it connects, asks for the data on a stream, and reads it. The
 //! server answers as soon as it has the whole request. In a call, the server has a camera and sends
 //! the [frames of its video](video). The flow stores the [contents of the datagrams](in_flight), so
-//! their packets are as small as any other.
+//! packets stay small.
 
 mod guard;
 mod in_flight;
@@ -29,7 +29,8 @@ const REQUEST_BYTES: u64 = 100;
 /// Bytes offered at one time if the amount of data is unlimited.
 const MOST_OFFERED: u64 = 1 << 20;
 
-/// The most bytes that a library may accept at one instant: one that accepts more cannot send them.
+/// The most bytes that a library may accept at one instant: a library that accepts more cannot send
+/// them.
 const MOST_TAKEN: u64 = 256 << 20;
 
 /// Both ends of a flow over a library.
@@ -56,7 +57,7 @@ pub(crate) struct EndpointFlow {
     pub(crate) delivered_bytes: u64,
     /// Bytes of datagrams that reached the client with CE.
     pub(crate) ce_bytes: u64,
-    /// When and why the connection ended by itself.
+    /// When and why the library ended the connection.
     pub(crate) lost: Option<(Time, String)>,
 }
 
@@ -234,7 +235,7 @@ impl EndpointFlow {
         self.due(role)
     }
 
-    /// Handles the events of one end and sends its datagrams; returns how many.
+    /// Handles the events of one end and sends its datagrams; returns the number sent.
     fn act(&mut self, role: Peer, out: &mut Outbox<'_>) -> u32 {
         let (mut all, mut events) = (0, 0);
         loop {
@@ -270,7 +271,7 @@ impl EndpointFlow {
         }
     }
 
-    /// Returns the transfer if it is complete now.
+    /// Handles an event; returns the transfer if the event completes it.
     fn on_event(
         &mut self,
         role: Peer,

@@ -10,7 +10,8 @@ use super::in_flight::InFlight;
 use crate::app::Outbox;
 use crate::packet::{Packet, PacketKind};
 
-/// The most calls of `expire` at one instant that send nothing: with more, time would stand still.
+/// The most calls of `expire` at one instant that send nothing: with more, simulated time would
+/// stand still.
 const MOST_IDLE_EXPIRIES: u32 = 1_000;
 /// The most datagrams at one instant: with more, a run would never end.
 const MOST_AT_ONCE: u32 = 100_000;
@@ -60,7 +61,7 @@ impl Side {
         self.end.call(now, "input", |end| end.input(now, datagram));
     }
 
-    /// Its next event. `events` counts the events at this instant.
+    /// The library's next event. `events` counts the events at this instant.
     pub(super) fn event(&mut self, now: Time, events: &mut u32) -> Option<ConnectionEvent> {
         *events += 1;
         if *events > MOST_EVENTS {
@@ -153,7 +154,7 @@ impl Side {
         }
     }
 
-    /// Lets the library act, as its timer may be due.
+    /// Lets the library act if its timer is due.
     pub(super) fn expire(&mut self, out: &mut Outbox<'_>) {
         self.release(out);
         let now = out.now;

@@ -36,7 +36,7 @@ impl VideoCall {
         VideoFrame { number: self.sent, most_bytes, interval: self.interval }
     }
 
-    /// The library sends it.
+    /// The library sends the frame that is due.
     pub(super) fn on_sent(&mut self, now: Time) {
         self.frames.on_sent(now, self.sent);
         self.sent += 1;

@@ -1,4 +1,4 @@
-//! Which part of a stream is needed soon.
+//! Names the part of a stream that is needed soon, for prefetching.
 
 use super::Stream;
 use crate::path::End;

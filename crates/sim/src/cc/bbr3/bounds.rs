@@ -5,7 +5,7 @@ use crate::cc::RateSample;
 
 use super::super::path_model::MIN_CWND;
 
-/// Loss rate above which a flight was too large, about 2 % (`bbr_loss_thresh`).
+/// Loss rate above which too many packets were in flight, about 2 % (`bbr_loss_thresh`).
 const LOSS_THRESH: f64 = 5.0 / 256.0;
 /// Fraction of a bound that remains when it is lowered (one minus `bbr_beta`).
 pub(crate) const BETA: f64 = 0.7;

@@ -16,7 +16,8 @@ use crate::cc::{Progress, RateSample};
 /// minus a random number up to one (`bbr_bw_probe_rand_rounds`).
 const MOST_ROUNDS: u32 = 63;
 const RANDOM_ROUNDS: u64 = 2;
-/// At most 2 to 3 s pass between probes (`bbr_bw_probe_base_us`, `bbr_bw_probe_rand_us`).
+/// Longest time between probes: 2 s plus a random time of up to 1 s (`bbr_bw_probe_base_us`,
+/// `bbr_bw_probe_rand_us`).
 const WAIT: Span = Span::from_secs(2);
 const RANDOM_WAIT: Span = Span::from_secs(1);
 
@@ -168,7 +169,7 @@ impl Bbr3 {
             if self.mode == BbrMode::ProbeBw && !sample.app_limited && self.bw[1] > 0.0 {
                 self.bw = [self.bw[1], 0.0];
             }
-            // The old bound proved safe: probe again, beyond it.
+            // The old bound proved safe: probe again, above it.
             if self.mode == BbrMode::ProbeBw
                 && self.stopped_risky_probe
                 && !self.prev_probe_too_high
