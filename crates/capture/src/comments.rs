@@ -1,4 +1,4 @@
-//! Why a packet was dropped or marked, as the comment of its capture.
+//! Capture comments that say why a packet was dropped or marked.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -61,7 +61,7 @@ impl<'a> Comments<'a> {
 pub struct Signal {
     /// Whether it was marked; otherwise it was dropped.
     pub is_mark: bool,
-    /// The stage and the cause; `None` if the kernel decided, which does not tell them.
+    /// The stage and the cause; `None` if the kernel decided, since it does not report them.
     pub rule: Option<(Stage, Cause)>,
     /// Its time in the queue until then, if known.
     pub sojourn: Option<Span>,
@@ -91,7 +91,7 @@ impl Signal {
     }
 }
 
-/// Six digits, without trailing zeros.
+/// A number with six digits, without trailing zeros.
 fn rounded(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -34,8 +34,7 @@ pub(crate) struct Conversation {
     pub(crate) scale: u8,
     /// Whether both ends agreed on accurate feedback of marks.
     pub(crate) is_accurate: bool,
-    /// What the sender reports of the ECN field of the SYN-ACK, as AE, CWR and ECE (RFC 9768 table
-    /// 3).
+    /// The sender's report of the SYN-ACK's ECN field, as AE, CWR and ECE (RFC 9768 table 3).
     pub(crate) syn_ack_ecn: u8,
     /// Where each segment begins, and where the last one ends.
     starts: Vec<u32>,
@@ -45,7 +44,7 @@ pub(crate) struct Conversation {
     last: Option<u32>,
     /// Payload that the receiver got with ECT(1) and with ECT(0).
     received: [u32; 2],
-    /// The same at each acknowledgement with the option of accurate feedback.
+    /// These counts at each acknowledgement that has the AccECN option.
     reported: BTreeMap<Report, [u32; 2]>,
 }
 
@@ -65,7 +64,7 @@ impl Conversation {
         self.starts.get(seq as usize).copied().unwrap_or(last)
     }
 
-    /// Where the segments before a number end: FIN takes a number as well.
+    /// Where the segments before a number end; FIN uses a sequence number as well.
     pub(crate) fn end(&self, seq: u32) -> u32 {
         self.start(seq).wrapping_add(u32::from(self.last.is_some_and(|last| seq > last)))
     }
@@ -143,7 +142,7 @@ impl Conversations {
 fn opened(plan: &Resolved, group: usize, number: u32) -> Conversation {
     let tcp = plan.flows[group].app.tcp();
     let [_, _, high, low] = (group as u32 + 1).to_be_bytes();
-    // When the ports of one address are used up, the next one follows: 10.1, 10.3, 10.5, ...
+    // When the ports of one address are used up, the next address is used: 10.1, 10.3, 10.5, ...
     let net = 1 + 2 * (number / PORTS) as u8;
     Conversation {
         sender: ([10, net, high, low], (FIRST_PORT + number % PORTS) as u16),
@@ -162,7 +161,7 @@ fn opened(plan: &Resolved, group: usize, number: u32) -> Conversation {
 }
 
 impl Conversation {
-    /// A packet leaves its end for the first time or again.
+    /// A packet leaves its end, for the first time or as a retransmission.
     fn on_sent(&mut self, packet: &Packet) {
         let payload = packet.ip_bytes.saturating_sub(self.header_bytes);
         match packet.kind {
@@ -209,8 +208,8 @@ impl Conversation {
         }
     }
 
-    /// A sender with more data sends it when all of the earlier data has been acknowledged. One
-    /// that sends nothing then has closed its side with the last segment.
+    /// A sender with more data sends it when all of the earlier data has been acknowledged. A
+    /// sender that sends nothing then has closed its side with the last segment.
     fn close(&mut self) {
         let sent = self.starts.len() as u32 - 1;
         if sent > 0 && self.acknowledged == sent {

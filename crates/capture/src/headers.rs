@@ -13,11 +13,11 @@ const UDP_BYTES: u32 = 8;
 /// The space for TCP options.
 const MOST_OPTION_BYTES: usize = 40;
 const TIME_TO_LIVE: u8 = 64;
-/// Initial sequence numbers of sender and receiver. They need not differ between connections.
+/// Initial sequence numbers of sender and receiver. They may be the same for all connections.
 const INITIAL: (u32, u32) = (1_000_000, 2_000_000);
 /// Tick of the clock of timestamps.
 const TICK_NS: u64 = 1_000_000;
-/// Window of the end that receives no data, which is not used.
+/// Window announced by the end that receives no data; it has no effect.
 const UNUSED_WINDOW: u16 = 65_535;
 /// The kind of the option whose first counter is that of ECT(1).
 const ACCECN_1: u8 = 174;
@@ -142,7 +142,7 @@ fn set_ecn_flags(tcp: &mut TcpHeader, packet: &Packet, conversation: &Conversati
     tcp.ece = flags & 1 != 0 || (ece && packet.signal && !conversation.is_accurate);
 }
 
-/// The options of a stack, as far as they fit, padded with zeros.
+/// The options that a stack would send, as far as they fit, padded with zeros.
 fn options(packet: &Packet, conversation: &Conversation, room: usize) -> Vec<u8> {
     let mut found = Vec::with_capacity(MOST_OPTION_BYTES);
     let is_opening = matches!(packet.kind, PacketKind::Syn | PacketKind::SynAck);
@@ -162,7 +162,7 @@ fn options(packet: &Packet, conversation: &Conversation, room: usize) -> Vec<u8>
     let blocks = packet.sack.iter().filter(|block| !block.is_empty()).count();
     let blocks = blocks.min(room.saturating_sub(found.len() + 4) / 8);
     if packet.kind == PacketKind::Ack && blocks > 0 {
-        // The option of accurate feedback takes the place of the padding.
+        // The AccECN option replaces the padding.
         found.extend([1, 1].iter().filter(|_| counters.is_none()));
         found.extend([5, 2 + 8 * blocks as u8]);
         for block in packet.sack.iter().filter(|block| !block.is_empty()).take(blocks) {
@@ -173,7 +173,7 @@ fn options(packet: &Packet, conversation: &Conversation, room: usize) -> Vec<u8>
     if let Some(counters) = counters {
         found.extend(accurate_feedback(counters, room.saturating_sub(found.len())));
     }
-    // The end of the list, and zeros behind it (RFC 9293 §3.1).
+    // The end of the option list, followed by zeros (RFC 9293 §3.1).
     found.resize(room, 0);
     found
 }

@@ -1,13 +1,13 @@
 //! Captures of a run, as tcpdump would have made them: one file for each end of the flows and for
 //! each side of every queue.
 //!
-//! Other engines than the simulator have real packets, which [`write_packets`] writes as they are.
-//! A packet of the simulator is a segment number and a few fields; here it gets the headers that a
+//! Engines other than the simulator have real packets, which [`write_packets`] writes unchanged. A
+//! packet of the simulator is a segment number and a few fields; here it gets the headers that a
 //! stack would have written: [`conversations`] gives connections their addresses, ports and bytes,
-//! [`headers`] builds IP, TCP and UDP with correct checksums, and [`comments`] states by which rule
-//! and in which state a packet was dropped or marked. Payload is zeros and not captured. The
-//! last segment of a finished transfer carries FIN. Not simulated, and so not captured: FIN of the
-//! receiver and RST, ARP, and fragments.
+//! [`headers`] builds IP, TCP and UDP with correct checksums, and [`comments`] states the rule by
+//! which a packet was dropped or marked, and the AQM's state. Payload is zeros and is not captured.
+//! The last segment of a finished transfer carries FIN. Not simulated, and so not captured: FIN of
+//! the receiver and RST, ARP, and fragments.
 
 mod comments;
 mod conversations;
@@ -86,20 +86,20 @@ const SIMULATED: &str = "Sojourn, engine sim: headers written for simulated pack
 /// A real packet at a place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RealPacket {
-    /// When it was there.
+    /// When the packet passed the place.
     pub t: Time,
     /// The place.
     pub place: CapturePlace,
     /// Bytes from the IP header on.
     pub bytes: u32,
-    /// The first of them.
+    /// The first of these bytes.
     pub headers: Vec<u8>,
     /// Its drop or mark, where it arrives at a queue.
     pub signal: Option<Signal>,
 }
 
 /// Writes captures of real packets, which are in order of time, into a folder, with a comment about
-/// where they come from, and returns their files.
+/// their origin, and returns their files.
 ///
 /// # Errors
 /// A file cannot be written, or the format is qlog.

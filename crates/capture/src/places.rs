@@ -49,7 +49,7 @@ impl CapturePlace {
         }
     }
 
-    /// What it is.
+    /// A description of the place.
     pub(crate) fn about(self, plan: &Resolved) -> String {
         match self {
             CapturePlace::Sender => "what the senders of all flows send and receive".to_owned(),

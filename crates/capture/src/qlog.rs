@@ -1,11 +1,11 @@
-//! Logs of the senders of TCP in qlog, as qvis reads them: a file for each flow, with a trace for
+//! Logs of TCP senders in qlog, in the form that qvis reads: a file for each flow, with a trace for
 //! each connection.
 //!
 //! Sources: draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01 (version
-//! 0.3). These know QUIC, not TCP: every transmission of a segment gets its own packet number, and
-//! an acknowledgement lists those that it newly covers. A retransmission declares the earlier
-//! transmissions lost, unless it is a tail loss probe (RFC 8985 §7): the first retransmission of
-//! the highest segment, before anything sent later was acknowledged.
+//! 0.3). These drafts define QUIC's events, not TCP's: every transmission of a segment gets its own
+//! packet number, and an acknowledgement lists those that it newly covers. A retransmission
+//! declares the earlier transmissions lost, unless it is a tail loss probe (RFC 8985 §7): the first
+//! retransmission of the highest segment, before anything sent later was acknowledged.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -215,8 +215,8 @@ impl Trace {
         self.note(t, "transport:packet_sent", data);
     }
 
-    /// Notes a transmission of a segment. Returns whether it is a tail loss probe; if not, the
-    /// earlier ones are lost.
+    /// Records a transmission of a segment. Returns whether it is a tail loss probe; if not,
+    /// earlier transmissions are lost.
     fn transmit(&mut self, t: Time, seq: u32, number: u64) -> bool {
         let segment = self.outstanding.entry(seq).or_default();
         let is_again = !segment.numbers.is_empty();
@@ -271,7 +271,7 @@ fn packet_data(packet: &Packet, number: u64, frames: Value) -> Value {
     })
 }
 
-/// The first and last of numbers that follow each other.
+/// The first and last number of each run of consecutive numbers.
 fn ranges(mut numbers: Vec<u64>) -> Vec<[u64; 2]> {
     numbers.sort_unstable();
     let mut found: Vec<[u64; 2]> = Vec::new();

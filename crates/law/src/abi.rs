@@ -1,5 +1,5 @@
-//! The table of functions of a law in a library, as declared in `include/sojourn_law.h`. Its
-//! comments apply here.
+//! The table of functions of a law in a library, as declared in `include/sojourn_law.h`; that
+//! file's comments apply here.
 #![allow(missing_docs, reason = "the header documents each field")]
 
 use std::ffi::{c_char, c_void};
@@ -7,15 +7,15 @@ use std::mem::{offset_of, size_of};
 
 use sojourn_aqm::{Backlog, Head, Rng};
 
-/// Raised whenever a structure changes.
+/// The version; it is raised whenever a structure changes.
 pub const ABI: u32 = 2;
-/// No timer; no packet.
+/// Means "no timer" or "no packet".
 pub const NEVER: u64 = u64::MAX;
 /// [`RawLaw::flags`]: the law sees arrivals before the limit is tested.
 pub const LIMIT_LAST: u32 = 1;
 
-// Every packet's hook arguments are our own structures, read in place: check that they are laid out
-// as in the header.
+// Libraries read our structures in place as hook arguments: check that their layout is that of the
+// header.
 const _: () = {
     assert!(size_of::<Head>() == 16 && offset_of!(Head, bytes) == 8 && offset_of!(Head, ecn) == 12);
     assert!(size_of::<Backlog>() == 24 && offset_of!(Backlog, link_bytes) == 8);

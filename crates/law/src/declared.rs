@@ -8,7 +8,7 @@ use sojourn_aqm::params::ValueKind;
 
 use crate::abi::RawLaw;
 
-/// What a table declares.
+/// The declaration in a table.
 ///
 /// # Safety
 /// The table's texts and lists are valid.

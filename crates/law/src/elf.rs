@@ -1,8 +1,8 @@
 //! Checks whether an ELF library is complete, and reads which libraries it needs.
 //!
-//! The system's loader maps the segments listed in the file's header. If the file was truncated, by
-//! a full disk or an interrupted copy, it touches pages that do not exist, and the process dies of
-//! SIGBUS. So the lengths are compared first (gABI, chapter 5, "Program Header").
+//! The system's loader maps the segments listed in the file's header. If the file was truncated by
+//! a full disk or an interrupted copy, the loader touches pages that do not exist, and the process
+//! dies of SIGBUS. So we first compare the lengths (gABI, chapter 5, "Program Header").
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -36,8 +36,8 @@ pub fn check_whole(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The number of bytes that its segments need; `None` if the file is not ELF with 64 bits and
-/// little endian, which is left to the system's loader.
+/// The number of bytes that its segments need; `None` if the file is not a 64-bit little-endian ELF
+/// file, which is left to the system's loader.
 ///
 /// # Errors
 /// [`io::Error`] if the file cannot be read, or ends within a header.
@@ -69,7 +69,7 @@ fn needed_bytes(file: &mut File) -> io::Result<Option<u64>> {
     Ok(Some(needed))
 }
 
-/// The libraries that a library names, and the folders that it names for them.
+/// The libraries that a library depends on, and the folders in which it looks for them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Dependencies {
     /// The libraries: `libm.so.6`.
@@ -79,8 +79,8 @@ pub struct Dependencies {
     pub folders: String,
 }
 
-/// The dependencies of an ELF file of 64 bits and little endian; `None` if it is not such a file,
-/// or is damaged.
+/// The dependencies of an ELF file of 64 bits and little endian; `None` if it is another kind of
+/// file, or is damaged.
 #[must_use]
 pub fn dependencies(file: &[u8]) -> Option<Dependencies> {
     if !file.starts_with(MAGIC) || file.get(4..6)? != [IS_64_BIT, IS_LITTLE_ENDIAN] {

@@ -34,8 +34,8 @@ macro_rules! export_law {
     };
 }
 
-/// The hook, unless its code equals that of a law without hooks: a hook missing from the table
-/// costs no call. An optimising compiler merges equal functions; others keep every hook.
+/// The hook, or nothing if its code equals that of a law without hooks, which saves the calls. An
+/// optimising compiler merges equal functions; with others, every hook stays in the table.
 macro_rules! present {
     ($hook:ident as $kind:ty) => {{
         let (hook, inert): ($kind, $kind) = ($hook::<L>, $hook::<Inert>);
@@ -171,7 +171,8 @@ unsafe fn law<'a, L: Aqm>(state: *mut c_void) -> &'a mut L {
     unsafe { &mut *state.cast::<L>() }
 }
 
-/// Keeps panics inside the library. The law is then in an unknown state, and the host ends the run.
+/// Keeps panics inside the library. After a panic, the law is in an unknown state, and the host
+/// ends the run.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(work))
 }

@@ -110,7 +110,8 @@ fn checked(table: &RawLaw) -> Result<(), String> {
     Ok(())
 }
 
-/// Kinds and words, repeated to show values as text; the declaration holds the checked ones.
+/// The kinds and words, a second time, to show values as text; the declaration has the checked
+/// ones.
 fn specs(declaration: &Declaration) -> Vec<(ValueKind, Option<String>, Vec<String>)> {
     let of = |param: &ParamDeclaration| (param.kind, param.absent.clone(), param.words.clone());
     declaration.params.iter().map(of).collect()

@@ -1,4 +1,5 @@
-//! Which hook of a library's law is being called, for the watchdog. It costs two stores per call.
+//! Records which hook of a library's law is being called, for the watchdog. Recording costs two
+//! stores per call.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ const HOOKS: [(Hook, &str); 13] = [
     (Hook::Observe, "its law's observe"),
 ];
 
-/// Set by the watchdog at its last look; the next call clears it.
+/// A flag that the watchdog sets when it looks and the next call clears.
 #[cfg(unix)]
 const SEEN: u8 = 0x80;
 
@@ -93,14 +94,14 @@ impl Mark {
         result
     }
 
-    /// The hook, if one call has lasted since the last look.
+    /// The hook, if its call has lasted since the watchdog's last look.
     #[cfg(unix)]
     pub(crate) fn look(&self) -> Option<Hook> {
         let current = self.hook.load(Ordering::Relaxed);
         if current == 0 {
             return None;
         }
-        // A failure means that the call has ended.
+        // If this fails, the call has ended.
         let seen = current | SEEN;
         let _ = self.hook.compare_exchange(current, seen, Ordering::Relaxed, Ordering::Relaxed);
         (current & SEEN != 0).then(|| HOOKS[usize::from(current & !SEEN) - 1].0)

@@ -1,7 +1,6 @@
-//! Libraries that end the process, for example by `abort()` or `exit(0)`, or that the watchdog
-//! ends: one sentence says which library, and if known at which end, when and in which function.
-//! Nothing can be saved, as the library's memory may be damaged. `_exit` and `SIGKILL` go
-//! unnoticed.
+//! Handles libraries that end the process, for example by `abort()` or `exit(0)`, or that hang: one
+//! sentence names the library and, if known, the end, the time and the function. Nothing can be
+//! saved, as memory may be damaged. `_exit` and `SIGKILL` go unnoticed.
 
 use std::cell::Cell;
 
@@ -18,7 +17,7 @@ pub struct LibraryCall {
 
 thread_local! {
     static CALL: Cell<Option<LibraryCall>> = const { Cell::new(None) };
-    /// Laws that exist, and their file if it is one.
+    /// Number of laws that exist, and their file if all have the same.
     static LAWS: Cell<(u32, Option<&'static str>)> = const { Cell::new((0, None)) };
 }
 
@@ -66,7 +65,7 @@ pub use unix::{catch, end_with};
 #[cfg(not(unix))]
 pub fn catch() {}
 
-/// Says why, and ends the process as one that was refused.
+/// Prints the reason, and ends the process with the exit status of a refused input.
 #[cfg(not(unix))]
 pub fn end_with(why: &str) -> ! {
     eprintln!("sojourn: error: {why}");
@@ -83,9 +82,9 @@ mod unix {
     use crate::watchdog;
 
     const STUCK: &str = "it has not returned for 30 s";
-    /// The exit status for what a user has caused.
+    /// The exit status for errors that a user has caused.
     const REFUSED: i32 = 2;
-    /// Signals that a program gets for its own mistakes.
+    /// Signals that a program gets for its own errors.
     const SIGNALS: [(libc::c_int, &str); 5] = [
         (libc::SIGABRT, "it called abort()"),
         (libc::SIGSEGV, "it used memory that it does not have (SIGSEGV)"),
@@ -132,7 +131,7 @@ mod unix {
         }
     }
 
-    /// Returns what was done with the signal before.
+    /// Installs the handler; returns the previous action.
     fn handle(signal: libc::c_int) -> libc::sigaction {
         // SAFETY: all fields may be zero; the handler calls async-signal-safe functions only.
         unsafe {
@@ -184,7 +183,7 @@ mod unix {
         CALL.get().or_else(of_laws)
     }
 
-    /// Without an allocation, as the heap may be damaged.
+    /// Must not allocate, as the heap may be damaged.
     fn sentence(call: LibraryCall, why: &str) -> ([u8; 512], usize) {
         let mut text = [0; 512];
         let mut rest = &mut text[..];

@@ -1,4 +1,4 @@
-//! Ends the process where a library's call does not return. Nothing else can: the call holds its
+//! Ends the process if a library's call does not return. Only this helps: the call occupies its
 //! thread, and a thread cannot be stopped from outside.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,14 +9,14 @@ use crate::marks::Mark;
 
 /// How often the watchdog looks.
 const LOOK: Duration = Duration::from_secs(1);
-/// Looks at one call after which it has not returned. Looks are counted rather than time, so a
-/// machine that slept is not taken for a library that hangs. A call takes microseconds.
+/// Number of looks at one call after which it counts as hanging. Looks are counted, not time, so
+/// that a suspended machine is not mistaken for a library that hangs. A call takes microseconds.
 const MOST_LOOKS: u32 = 30;
 
 /// A thread that calls libraries.
 struct Caller {
     thread: libc::pthread_t,
-    /// Odd during a call.
+    /// A counter that is odd during a call.
     calls: AtomicU64,
     is_stuck: AtomicBool,
 }
@@ -74,7 +74,7 @@ pub(crate) fn has_found_this_thread() -> bool {
     CALLER.with(|caller| caller.is_stuck.load(Ordering::Relaxed))
 }
 
-/// What the watchdog knows of a thread.
+/// The watchdog's record of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     calls: u64,
@@ -100,7 +100,7 @@ fn watch() {
             let Some(caller) = caller.upgrade() else { return false };
             if seen.look(caller.calls.load(Ordering::Relaxed)) {
                 caller.is_stuck.store(true, Ordering::Relaxed);
-                // SAFETY: the thread is in a call, so it exists. Its handler says which call it is,
+                // SAFETY: the thread is in a call, so it exists. Its signal handler names the call
                 // and ends the process.
                 unsafe { libc::pthread_kill(caller.thread, libc::SIGABRT) };
             }

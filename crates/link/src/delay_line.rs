@@ -1,4 +1,4 @@
-//! A path with a fixed propagation delay and no loss, with the packets on it.
+//! The packets on a path with a fixed propagation delay and no loss.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! What the path behind a link does to packets besides adding a constant delay: random loss,
-//! jitter, and ECN bleaching.
+//! Effects of the path behind a link, besides a constant delay: random loss, jitter, and ECN
+//! bleaching.
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
@@ -15,14 +15,14 @@ pub struct Impairment {
     bleaches: bool,
     /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
-    /// Start time of the last packet, which later ones may not overtake.
+    /// When the last packet's propagation started; later packets may not overtake it.
     last: Time,
     offered: u64,
     lost: u64,
     at_warmup: (u64, u64),
 }
 
-/// What the path behind a link does to packets.
+/// The effects of the path behind a link on packets.
 #[derive(Clone, Debug, Default)]
 pub struct Impairs {
     /// Random loss.
@@ -113,8 +113,8 @@ impl Impairment {
     }
 
     /// In the model of Gilbert (1960) and Elliott (1963) we change the state first and then decide
-    /// about the packet. This is our choice; it makes the mean length of a burst that of the bad
-    /// state. Linux decides by the state before the change (sch_netem.c, loss_gilb_ell).
+    /// about the packet. This is our choice; it makes the mean length of a loss burst that of the
+    /// bad state. Linux decides by the state before the change (sch_netem.c, loss_gilb_ell).
     fn is_lost(&mut self, now: Time) -> bool {
         let Some((loss, rng)) = &mut self.loss else { return false };
         match *loss {
@@ -154,7 +154,7 @@ mod tests {
         Impairment::new(does, |purpose| Rng::stream(7, purpose, 0)).expect("impaired")
     }
 
-    /// For each of a number of packets, whether it is lost.
+    /// Whether each of `packets` packets is lost.
     fn losses(loss: Loss, packets: usize) -> Vec<bool> {
         let mut path = with(Some(loss), None);
         (0..packets).map(|_| path.pass(Time::ZERO).is_none()).collect()

@@ -13,12 +13,13 @@ pub struct Line {
     is_out: bool,
     /// Ordered by time.
     changes: Vec<(Time, Option<Rate>)>,
-    /// How many changes the transmitter has made. While a packet is in service, the number of
-    /// changes by the end of that service.
+    /// Number of changes that the transmitter has made; while a packet is in service, the number by
+    /// the end of that service.
     made: usize,
     /// How many changes have been reported.
     reported: usize,
-    /// Which rate the packet in service has after a change. Fact link-2 describes the old rate.
+    /// The rate at which the packet in service is sent after a change. Fact link-2 describes the
+    /// old rate.
     in_service: InService,
     /// Whether the current rate will never change and has been reported.
     is_settled: bool,
@@ -59,8 +60,7 @@ impl Line {
         self.is_settled
     }
 
-    /// Makes the changes due by `now`, and reports their rates. Requires that no packet is in
-    /// service.
+    /// Makes the changes due by `now`, and reports the new rates. No packet may be in service.
     #[cold]
     pub(crate) fn change(&mut self, now: Time, mut report: impl FnMut(Rate)) {
         while let Some(&(_, rate)) = self.changes.get(self.made).filter(|(at, _)| *at <= now) {

@@ -15,7 +15,7 @@ pub struct Link<P> {
     queue: Queue<P>,
     server: Server<P>,
     next_service: Time,
-    /// Whether a request for a packet from an empty queue may change the discipline.
+    /// Whether a dequeue from an empty queue may change the discipline's state.
     notices_empty: bool,
     /// Whether an arrival may be served while the discipline holds others back.
     serves_while_held: bool,
@@ -106,7 +106,7 @@ impl<P: Packet> Link<P> {
         let Server::SharedMedium(ring) = &mut self.server else {
             unreachable!("only a shared medium has a separate ring");
         };
-        self.next_service = Time::NEVER; // the next departure makes room
+        self.next_service = Time::NEVER; // the next departure will make room
         while ring.has_room() {
             let Some(packet) = self.queue.take(now, observer) else {
                 self.next_service = self.queue.held_until();
@@ -178,7 +178,7 @@ impl<P: Packet> Link<P> {
 
     /// Takes the packet in service ahead of time, with its departure time, if the queue is empty.
     /// That saves a service unless another packet arrives before then. From then on the host must
-    /// call [`Link::settle`] before any other use of this link. Always `None` for a server other
+    /// call [`Link::settle`] before any other use of this link. Always `None` for servers other
     /// than that of a steady line.
     #[inline]
     pub fn send_ahead(&mut self) -> Option<(Time, P)> {
@@ -269,7 +269,7 @@ impl<P: Packet> Link<P> {
     ) {
         let mut waiting = Vec::new();
         self.drain(now, observer, |packet, enqueued| waiting.push((enqueued, packet)));
-        waiting.sort_by_key(|&(enqueued, _)| enqueued); // stable: order within a flow stays
+        waiting.sort_by_key(|&(enqueued, _)| enqueued); // stable: keeps the order within a flow
         self.notices_empty = discipline.notices_empty();
         self.serves_while_held = discipline.serves_while_held();
         self.queue.discipline = discipline;

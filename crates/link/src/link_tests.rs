@@ -137,7 +137,7 @@ fn shaped(schedule: &Schedule) -> Server<Numbered> {
     Server::shaped(Shaper::new(Some(TokenBucket::new(&bucket)), None, schedule))
 }
 
-/// Departures of four packets that arrive at once: from a line alone, and from a line below a
+/// Departures of four packets that arrive together: from a line alone, and from a line below a
 /// bucket.
 fn four(schedule: &Schedule) -> [Vec<(u64, u32)>; 2] {
     [Server::steady(schedule), shaped(schedule)].map(|server| {
@@ -213,7 +213,7 @@ fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty
     // Opportunities of 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B leaves at the fifth.
     assert_eq!(run(&mut link, ms(99), &mut report), [(1_000, 0), (5_000, 1), (6_000, 2)]);
     assert_eq!(report.carried, 4_500);
-    // The opportunity at 10 ms passed while the queue was empty.
+    // The opportunity at 10 ms was unused, because the queue was empty.
     link.enqueue(ms(10), Numbered(3), &mut report);
     assert_eq!(link.next_service(), ms(11));
 }
@@ -322,8 +322,8 @@ fn a_queue_that_is_replaced_keeps_its_backlog_and_its_law_is_as_if_it_had_been_t
     assert!(report.dropped.is_empty());
 }
 
-/// When packets left, in microseconds, and the variables of a discipline at every arrival: with
-/// bursts and pauses, under a falling rate.
+/// The departure times of packets in microseconds, and the variables of a discipline at every
+/// arrival, with bursts and pauses under a falling rate.
 fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
     let mut link = link(
         discipline,

@@ -1,7 +1,7 @@
-//! A policer: drops arrivals above its rate, and holds nothing.
+//! A policer: drops arrivals above its rate, and never queues packets.
 //!
 //! Source: Linux 6.1 act_police.c, tcf_police_act, with `conform-exceed drop`. Deviation: the
-//! kernel rounds the depth down to ticks of 64 ns at its rate, and the time that a packet takes
+//! kernel rounds the depth down to ticks of 64 ns at the policer's rate, and the time of a packet
 //! down to a nanosecond; ours are exact.
 
 use sojourn_aqm::{Framing, Time};
@@ -30,8 +30,8 @@ impl Policer {
         }))
     }
 
-    /// Whether a packet of `bytes` conforms; it then takes its tokens. One that does not leaves the
-    /// tokens as they are.
+    /// Whether a packet of `bytes` conforms; it then takes its tokens. A packet that does not
+    /// conform takes no tokens.
     pub fn conforms(&mut self, now: Time, bytes: u32) -> bool {
         let conforms = bytes <= MTU_BYTES && self.0.ready(now, bytes) == now;
         if conforms {

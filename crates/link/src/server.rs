@@ -13,7 +13,7 @@ use crate::{Line, LinkObserver, Opportunities, Shaper, TokenBucket, TxRing};
 pub enum Server<P> {
     /// Sends packets one after the other at the rate of a line.
     Steady(Steady<P>),
-    /// At recorded delivery opportunities.
+    /// Sends at recorded delivery opportunities.
     Recorded(Recorded<P>),
     /// Sends through a token bucket, a device, or both.
     Shaped(Box<Shaper<P>>),
@@ -65,7 +65,7 @@ impl<P: Packet> Server<P> {
 #[derive(Debug)]
 pub struct Steady<P> {
     line: Line,
-    /// In the form that the discipline returns, which saves a copy.
+    /// The packet in service, in the form that the discipline returns, which saves a copy.
     in_service: Option<Departure<P>>,
     ahead: Ahead,
 }
@@ -95,8 +95,8 @@ enum Ahead {
     No,
     /// The queue is empty behind it: its service ends without a call.
     Alone(Time),
-    /// A packet was queued behind it at some time: its service ends with a call, even if the queue
-    /// is empty by then.
+    /// Another packet was queued behind it: its service ends with a call, even if the queue is
+    /// empty by then.
     Followed,
 }
 
@@ -120,8 +120,8 @@ impl<P: Packet> Steady<P> {
         Some(packet)
     }
 
-    /// Notes that a packet is queued behind one taken ahead. If this is the first packet behind it,
-    /// returns when the packet taken ahead will have left.
+    /// Records that a packet is queued behind one taken ahead. If this is the first packet behind
+    /// it, returns when the packet taken ahead will have left.
     #[inline]
     pub(crate) fn follow(&mut self) -> Option<Time> {
         let Ahead::Alone(left) = self.ahead else { return None };
@@ -181,7 +181,7 @@ impl<P: Packet> Steady<P> {
             self.ahead = Ahead::No;
             return end;
         }
-        // The packet stays where the discipline has put it.
+        // The packet is not copied out of the discipline's return value.
         let mut departure = queue.depart(now, observer);
         let Some(departure) = &mut departure else {
             self.ahead = Ahead::No;

@@ -1,4 +1,4 @@
-//! A shaper: a token bucket lets packets out of the queue, a device holds a few of them below it,
+//! A shaper: a token bucket releases packets from the queue, a device below holds a few packets,
 //! and a line sends them one after the other.
 //!
 //! As in Linux, a packet that lacks tokens has already left the queue (sch_tbf.c, tbf_dequeue:
@@ -83,8 +83,8 @@ impl<P: Packet> Shaper<P> {
         look_again.min(self.done.unwrap_or(Time::NEVER))
     }
 
-    /// Passes packets down while the device and tokens allow it; returns when tokens will allow
-    /// more.
+    /// Passes packets down while the device has room and tokens suffice; returns when tokens will
+    /// suffice for the next.
     fn fill<O: LinkObserver<P>>(
         &mut self,
         now: Time,
@@ -92,7 +92,8 @@ impl<P: Packet> Shaper<P> {
         observer: &mut O,
     ) -> Time {
         while self.ring.has_room() {
-            // If no packet has been taken from the queue, only a debt keeps the next one there.
+            // If no packet has been taken from the queue, only a token debt keeps the next one
+            // there.
             let needed = self.waiting.as_ref().map_or(0, Packet::bytes);
             let ready = self.bucket.as_mut().map_or(now, |bucket| bucket.ready(now, needed));
             if ready > now {
@@ -111,6 +112,6 @@ impl<P: Packet> Shaper<P> {
             }
             self.ring.push(packet);
         }
-        Time::NEVER // the next departure makes room
+        Time::NEVER // the next departure will make room
     }
 }

@@ -13,7 +13,7 @@ pub struct TokenBucket {
     bps: u64,
     depth: i64,
     tokens: i64,
-    /// Bytes that took tokens since the start, as the bucket counts them.
+    /// Bytes that used tokens since the start, as the bucket counts them.
     taken_bytes: u64,
     counted: Time,
     overdraft: bool,
@@ -80,8 +80,8 @@ fn price(bytes: u64) -> i64 {
     bytes as i64 * PER_BYTE // at most some 65535 * 2 bytes
 }
 
-/// What a link with a token bucket has sent and may send at once. Bytes are counted as the bucket
-/// counts them, with its framing.
+/// The bytes that a link with a token bucket has sent, and those that it may send immediately.
+/// Bytes are counted as the bucket counts them, with its framing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenReserve {
     /// Tokens in the bucket, in billionths of a bit; negative if in debt.

@@ -1,10 +1,10 @@
-//! When flows were active; their goodput is measured over this time.
+//! The times in which flows were active; goodput is measured over these times.
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::TransferRow;
 use sojourn_scenario::resolved::Resolved;
 
-/// The start of a flow, when its application stops (`NEVER` if at the end of the run), and when its
+/// When a flow starts, when its application stops (`NEVER`: at the end of the run), and when its
 /// last datagram arrived (zero for streams, which deliver nothing after they stop).
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTimes {
@@ -44,7 +44,7 @@ pub fn active(
     flows.iter().zip(ends).map(clip).collect()
 }
 
-/// How long at least one of several flows was active.
+/// Total time in which at least one of several flows was active.
 pub(crate) fn together(mut active: Vec<(Time, Time)>) -> Span {
     active.sort_unstable();
     let mut until = Time::ZERO;

@@ -127,7 +127,8 @@ impl Bins {
         let found = LinkTotals { includes_at: totals.includes_end, ..stats.totals(now, reserve) };
         let mut then = std::mem::replace(&mut self.links[link], found);
         let counts = found.counts.since(&then.counts);
-        // A frame is reported when it ends; the part before this bin belongs to the previous one.
+        // A frame is reported when it ends; its airtime before this bin belongs to the previous
+        // bin.
         then.carried.busy = then.carried.busy + airtime_before;
         if let Some(row) = self.last_use[link] {
             self.rows[row].value += airtime_before.as_secs() / self.width.as_secs();
@@ -135,7 +136,8 @@ impl Bins {
         let capacity = &totals.utilisations[link];
         let LinkUse { utilisation, throughput } = capacity.used(&then, &found);
         self.write(Scope::Queue, link, &metrics::THROUGHPUT, throughput);
-        // Without capacity the share is unknown; a packet may still end at its old rate.
+        // Without capacity, the utilisation is unknown, although a packet may still finish at its
+        // old rate.
         let is_known = utilisation > 0.0 || capacity.could_carry(&then, &found);
         self.last_use[link] = is_known.then_some(self.rows.len());
         if is_known {
@@ -233,7 +235,8 @@ mod tests {
         link.total.arrived = 10;
         link.total.dropped = [1, 1, 0, 0];
         link.total.marked = [0, 0, 5, 0];
-        // Busy for one second, and for another that ends half a second after the bin.
+        // The link is busy for one second, and for another second that ends half a second after the
+        // bin.
         link.transmissions.begin(at(2), (2_000, 0), Span::from_secs(1));
         let half = Span::from_millis(500);
         link.transmissions.begin(at(3) + half, (4_000, 0), Span::from_secs(1));

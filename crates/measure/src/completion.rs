@@ -15,8 +15,7 @@ pub enum Quantile {
     Above(u64),
 }
 
-/// Tolerance, so that rounding in a product of fractions does not move a quantile to the next
-/// value.
+/// Tolerance for rounding in a product of fractions, which could move a quantile to the next value.
 const ROUNDING: f64 = 1e-12;
 
 /// The quantile `q`, above 0 and below 1, of the completion times of all transfers; `None` without

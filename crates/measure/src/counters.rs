@@ -49,7 +49,7 @@ impl Counters {
     }
 }
 
-/// The fates of the packets that arrived in a span of time, whenever the fates were decided.
+/// The fates of the packets that arrived in a span of time, even if decided later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fates {
     /// Packets that arrived.
@@ -110,7 +110,7 @@ pub struct LinkStats {
     pub fates: Fates,
     /// All totals at the end of the warm-up.
     pub at_warmup: LinkTotals,
-    /// Since the last sample.
+    /// Counts since the last sample.
     pub interval: Interval,
     /// Sojourn times, after the warm-up, of packets that were sent.
     pub delays: Histogram,
@@ -136,7 +136,7 @@ pub struct LinkStats {
     waiting: u64,
 }
 
-/// The stages at which a dropped packet has been in the queue, in the order of
+/// The stages at which a dropped packet had been queued, in the order of
 /// [`LinkStats::drop_delays`].
 pub const WAITED: [Stage; 2] = [Stage::Queued, Stage::Dequeue];
 
@@ -153,7 +153,7 @@ pub struct LinkTotals {
     pub carried: Carried,
     /// The last transmission that began.
     pub present: PacketInService,
-    /// Its bits not carried yet, assuming an even rate.
+    /// The bits of that transmission not carried yet, assuming an even rate.
     pub bits_to_come: u64,
     /// The reserve of its token bucket; `None` without a bucket.
     pub reserve: Option<TokenReserve>,

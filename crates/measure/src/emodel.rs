@@ -1,7 +1,7 @@
-//! How a voice call sounds: the E-model (ITU-T G.107), with delay impairment as reduced by Cole and
+//! Quality of voice calls: the E-model (ITU-T G.107), with delay impairment as reduced by Cole and
 //! Rosenbluth 2001, and random losses.
 //!
-//! Only traffic that the scenario declares as voice is rated; constant-rate traffic alone is not.
+//! Only traffic that the scenario declares as voice is rated, not constant-rate traffic in general.
 
 use sojourn_scenario::resolved::Codec;
 

@@ -1,4 +1,4 @@
-//! Checks whether a run exercised what it should exercise: its flows, and any AQM.
+//! Checks whether a run exercised its flows and at least one AQM.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,8 +37,8 @@ fn active_classes(run: &Run) -> BTreeSet<String> {
     rows.filter(|row| row.metric == "goodput").map(|row| row.name.clone()).collect()
 }
 
-/// Whether the scenario lets these flows run after the warm-up; if not, resolving it already
-/// warned.
+/// Whether the scenario lets these flows run after the warm-up. If not, resolving the scenario has
+/// already given a warning.
 fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
     flow.start.1 < plan.duration && flow.stop.is_none_or(|stop| stop > plan.warmup)
 }

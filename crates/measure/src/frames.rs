@@ -1,9 +1,9 @@
 //! Frames of video in datagrams, put together at the receiver.
 //!
-//! A frame is shown when its last packet has arrived, unless a later one has been shown. Freezes
+//! A frame is shown when its last packet has arrived, unless a later frame has been shown. Freezes
 //! are those of `freezeCount` (W3C webrtc-stats), which looks at the time between two frames shown.
-//! Deviation: the time from the last frame to the end of the run or of the flow is judged too;
-//! otherwise a call that freezes for good would count no freeze.
+//! Deviation: the time from the last frame to the end of the run or of the flow may be a freeze
+//! too; otherwise a call that freezes forever would count no freeze.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,8 @@ use crate::metrics::{self, Metric};
 
 /// The average covers this many gaps between frames.
 const GAPS: usize = 30;
-/// A freeze is a gap of at least three times the average, and 150 ms longer than it.
+/// A freeze is a gap of at least three times the average that is also at least 150 ms longer than
+/// it.
 const FREEZE_FACTOR: u64 = 3;
 const FREEZE_EXCESS_NS: u64 = 150_000_000;
 
@@ -49,9 +50,9 @@ pub struct FrameCounts {
     skipped: u64,
     /// Freezes that ended after the warm-up or lasted until the end.
     freezes: u64,
-    /// How long they lasted.
+    /// Total duration of the freezes.
     frozen: Span,
-    /// From the first frame shown to the end.
+    /// Time from the first frame shown to the end.
     watched: Span,
 }
 
@@ -94,7 +95,7 @@ impl Frames {
         Some(delay)
     }
 
-    /// Counts the time between two frames, and a freeze if that time is one.
+    /// Counts the time between two frames, and a freeze if it is long enough.
     fn judge(&mut self, before: Time, now: Time) {
         let from = before.max(self.counted_from);
         if now <= from {
@@ -132,7 +133,7 @@ impl FrameCounts {
         self.watched = self.watched + other.watched;
     }
 
-    /// Writes its rows; none without a frame.
+    /// Writes the rows; none if no frame was shown.
     pub(crate) fn summarise(&self, row: &mut impl FnMut(&Metric, f64)) {
         let decided = self.shown + self.skipped;
         if decided > 0 {

@@ -38,7 +38,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         let packet = packet.view();
         let sojourn = self.now.since(enqueued).as_nanos();
         let stats = &mut *self.stats;
-        // First, so that the packet's fields need not be kept in registers during the histogram
+        // Done first, so that the packet's fields need not stay in registers during the histogram
         // update.
         stats.digest.mix(self.now, event(&packet, 0));
         stats.leaves();
@@ -57,7 +57,8 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// The server sends this many bytes for `span` from now on; the line adds `overhead`.
+    /// Records that the server sends this many bytes for `span` from now on; the line adds
+    /// `overhead`.
     #[inline]
     pub fn busy(&mut self, bytes: u32, overhead: u32, span: Span) {
         self.stats.transmissions.begin(self.now, (bytes, overhead), span);
@@ -138,8 +139,9 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         }
     }
 
-    /// Counts a marked packet. If this queue marked it before (such as on arrival), only the first
-    /// mark counts. If it arrived marked, the mark counts at the queue that set it.
+    /// Counts a marked packet. If this queue has already marked the packet (such as on arrival),
+    /// only the first mark counts. If the packet arrived marked, the mark counts at the queue that
+    /// set it.
     pub fn marked(
         &mut self,
         packet: &mut impl Measured,
@@ -325,7 +327,7 @@ mod tests {
         assert_eq!(digests.len(), 2 * 9 + 1);
     }
 
-    /// The law `step` does this if both of its thresholds are set.
+    /// The law `step` marks twice if both of its thresholds are set.
     #[test]
     fn a_packet_marked_on_arrival_and_again_at_the_head_counts_once() {
         let mut probe = probe();
@@ -480,7 +482,7 @@ mod tests {
         assert_eq!(total.dropped[overflow as usize], 1);
         let interval = probe.links[0].interval;
         assert_eq!((interval.marks, interval.drops), (1, 1));
-        // A mark alone is not a fate; a drop is.
+        // A mark alone is not a fate; a drop is one.
         let fates: Vec<_> = probe.notes.packets.iter().map(|row| (row.seq, row.fate)).collect();
         assert_eq!(fates, [(2, Fate::Dropped(Stage::Enqueue, overflow))]);
     }

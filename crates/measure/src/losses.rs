@@ -50,7 +50,7 @@ impl DatagramLosses {
         self.noted.get_mut(&flow).into_iter().flat_map(|noted| noted.drain(..))
     }
 
-    /// How many datagrams of a flow were lost.
+    /// Number of datagrams of a flow that were lost.
     pub fn of(&self, flow: usize) -> u64 {
         self.flows[flow].lost
     }

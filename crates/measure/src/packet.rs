@@ -14,7 +14,7 @@ pub enum PacketKind {
     Syn,
     /// The SYN-ACK.
     SynAck,
-    /// Asks for an acknowledgement while the receiver's window is closed.
+    /// A probe that asks for an acknowledgement while the receiver's window is closed.
     WindowProbe,
     /// A datagram; `seq` counts them.
     Datagram,

@@ -10,7 +10,7 @@ use sojourn_aqm::{Span, Time};
 /// Packets that have arrived at the remote end and are in no pair yet.
 #[derive(Clone, Debug, Default)]
 pub struct PacketPairs {
-    /// When each arrived, and how long it had been under way; oldest first.
+    /// Arrival time and one-way delay of each packet, oldest first.
     arrived: VecDeque<(Time, Span)>,
 }
 

@@ -12,15 +12,16 @@ use sojourn_scenario::resolved::{App, Chunks, Resolved};
 use crate::FlowCount;
 use crate::metrics::{self, Metric};
 
-/// What the players of a class showed after the warm-up.
+/// Playback statistics of a class's players after the warm-up.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Playback {
     /// Players.
     players: u32,
-    /// Players that requested their first chunk after the warm-up, and the sum and maximum of the
-    /// times that they took to start or, without a start, waited.
+    /// Number of players that requested their first chunk after the warm-up, and the sum and
+    /// maximum of their start-up times (of their waiting times, if they never started).
     started: (u32, Span, Span),
-    /// Chunks requested after the warm-up that arrived, and the sum of their rates.
+    /// Number of chunks that were requested after the warm-up and arrived, and the sum of their
+    /// rates.
     chunks: (u64, f64),
     /// Changes of rate from one of these chunks to the next.
     switches: u64,
@@ -59,7 +60,7 @@ impl Playback {
         self.stall((dry, to), (from, to));
     }
 
-    /// Counts a stall, if its end is after its beginning.
+    /// Counts a stall, unless it is empty.
     fn stall(&mut self, (begin, end): (Time, Time), (from, to): (Time, Time)) {
         let end = end.min(to);
         if begin >= end || end <= from {
@@ -163,8 +164,8 @@ mod tests {
         playback
     }
 
-    /// Requested at 1 s, the first chunk plays from 1.5 s to 3.5 s; the second is there. The third,
-    /// due at 5.5 s, arrives at 7 s, and its 2 s end at 9 s, 1 s before the run.
+    /// Requested at 1 s, the first chunk plays from 1.5 s to 3.5 s; the second has arrived by then.
+    /// The third, due at 5.5 s, arrives at 7 s, and its 2 s end at 9 s, 1 s before the run.
     #[test]
     fn playback_stalls_from_the_end_of_a_chunk_until_the_next_arrives_or_the_run_ends() {
         let sent = [(1.0, 1.5, 1.0), (1.5, 3.0, 2.0), (3.0, 7.0, 2.0)];

@@ -35,8 +35,8 @@ impl Probe {
         }
     }
 
-    /// The receiver of events at one link now. Without `NOTES` nothing is recorded per packet, and
-    /// the wanted records are not even checked.
+    /// The receiver of events at one link now. Without `NOTES`, nothing is recorded per packet, and
+    /// whether records are wanted is not even checked.
     #[inline]
     pub fn at_link<const NOTES: bool>(&mut self, now: Time, link: usize) -> LinkProbe<'_, NOTES> {
         LinkProbe { now, stats: &mut self.links[link], notes: &mut self.notes }
@@ -55,7 +55,7 @@ impl Probe {
         Digest::of_all(self.links.iter().map(|link| link.digest))
     }
 
-    /// The totals of each link at a time; for links without token buckets.
+    /// The totals of each link at `at`, if no link has a token bucket.
     pub fn totals(&self, at: Time) -> Vec<LinkTotals> {
         self.links.iter().map(|link| link.totals(at, None)).collect()
     }

@@ -94,7 +94,7 @@ mod tests {
         for start in [100, 200, 300, 400] {
             observer.sent(at(0), 5, start..start + 100);
         }
-        observer.sent(at(50), 5, 150..250); // the end of one and the start of the next
+        observer.sent(at(50), 5, 150..250); // the end of one packet is the start of the next
         observer.acknowledged(at(80), 5, 450); // half of the last one
         assert_eq!(samples(&mut observer), [Span::from_millis(80)]);
         observer.acknowledged(at(90), 5, 500);

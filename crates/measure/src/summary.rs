@@ -41,7 +41,7 @@ pub struct Outcome {
     pub probe: Probe,
     /// How each link was used after the warm-up.
     pub uses: Vec<LinkUse>,
-    /// The state variables of each queue, starting with those of every queue.
+    /// The state variables of each queue; those common to all queues come first.
     pub vars: Vec<Vec<Var>>,
     /// The results of each flow after the warm-up.
     pub counts: Vec<FlowCount>,
@@ -148,9 +148,9 @@ fn drop_delays(links: Vec<LinkStats>) -> Vec<DropDelaysOf> {
 pub struct QueueSeen {
     /// Its name.
     pub name: String,
-    /// How its link was used; `None` if packets passed without a queue, which then has no rows.
+    /// How its link was used; `None` if packets passed without a queue: there are then no rows.
     pub used: Option<LinkUse>,
-    /// The state variables of its discipline, following those of every queue.
+    /// The state variables of its discipline, which follow those common to all queues.
     pub vars: Vec<Var>,
 }
 
@@ -289,8 +289,8 @@ pub fn wire_rows(name: &str, offered: u64, lost: u64) -> impl Iterator<Item = Su
     [metrics::WIRE_LOST.row(name, lost as f64)].into_iter().chain(rate)
 }
 
-/// Writes the statistics of a distribution that the table of metrics declares; nothing without
-/// values.
+/// Writes those statistics of a distribution that the table of metrics declares; nothing if it is
+/// empty.
 fn push_delays(row: &mut impl FnMut(&Metric, f64), histogram: &Histogram, metrics: &[Metric]) {
     let Some(mean_ns) = histogram.mean_ns() else { return };
     for metric in metrics.iter().filter(|metric| !matches!(metric.written, Written::Never(_))) {
@@ -384,7 +384,7 @@ fn bound_of(q: f64) -> &'static Metric {
     bound.expect("every quantile of completion times has a bound in the table")
 }
 
-/// The codec of a class that is voice calls with one codec and nothing else.
+/// The codec of a class that consists only of voice calls with one codec.
 fn codec_of(groups: &[&FlowGroup]) -> Option<Codec> {
     let mut codecs = groups.iter().map(|group| group.app.voice());
     let first = codecs.next()??;
@@ -429,7 +429,7 @@ mod tests {
             failed: 400,
             given_up: 3,
         };
-        // Drops and marks of packets that arrived earlier are only in the totals.
+        // Drops and marks of packets that arrived before the warm-up ended are only in the totals.
         let (dropped, marked) = ([9, 19, 39, 78], [0, 79, 159, 0]);
         probe.links[0].fates = Fates { arrived: 1_000, dropped, marked };
         for micros in [100, 300, 200] {

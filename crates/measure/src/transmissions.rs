@@ -5,10 +5,10 @@ use sojourn_aqm::{Span, Time};
 /// The transmissions of a server, one after the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transmissions {
-    /// The time of all of them, counting the current one in full.
+    /// The total time of all transmissions, including the whole current one.
     busy: Span,
     bytes: u64,
-    /// Bytes that the line added to all of them.
+    /// Bytes that the line added to all transmissions.
     overhead_bytes: u64,
     present: PacketInService,
 }
@@ -32,8 +32,8 @@ impl PacketInService {
         self.began + self.span
     }
 
-    /// Bits not carried by `now` of this packet if it has `bytes`; a partially carried bit is still
-    /// to come.
+    /// Bits of this packet, if it has `bytes`, that were not carried by `now`, including a
+    /// partially carried bit.
     pub(crate) fn bits_to_come(&self, now: Time, bytes: u64) -> u64 {
         let rest = u128::from(self.end().since(now).as_nanos());
         if rest == 0 {
@@ -76,7 +76,7 @@ impl Transmissions {
         self.present = PacketInService { bytes, overhead, span, began: now };
     }
 
-    /// Adds work reported after it was done: `bytes` carried in the time `busy`.
+    /// Adds work that is reported afterwards: `bytes` carried in the time `busy`.
     #[inline]
     pub(crate) fn add(&mut self, bytes: u32, busy: Span) {
         self.busy = self.busy + busy;

@@ -8,7 +8,7 @@ use sojourn_scenario::resolved::{Bucket, Capacity, InService, Link, Schedule};
 
 use crate::{LinkTotals, PacketInService};
 
-/// A link, and the capacity to which its use is compared.
+/// A link, and the capacity with which its use is compared.
 #[derive(Clone, Debug)]
 pub struct Utilisation {
     link: String,
@@ -179,8 +179,8 @@ fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
 }
 
 /// Tokens of a bucket between two times, in billionths of a bit: the tokens of everything carried,
-/// and the tokens available. Available are those of bytes that had passed the bucket but were not
-/// carried yet, its contents, the inflow, and its debt at the end.
+/// and the tokens available. The available tokens are those of bytes that had passed the bucket but
+/// were not carried yet, the bucket's contents, the inflow, and the bucket's debt at the end.
 fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> (i128, i128) {
     let of = |totals: &LinkTotals| {
         let reserve = totals.reserve.expect("the reserve of a bucket is known");
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn a_token_bucket_is_used_by_what_it_let_pass() {
         let of = |bits: u64, tokens: [i64; 2], passed_bytes: u64, bits_to_come: u64| {
-            // The line counts fewer bytes than the bucket.
+            // Here the line counts fewer bytes than the bucket.
             let (from, to) = totals(100, bits / 2);
             let taken_bytes = (bits - bits_to_come) / 8 - passed_bytes;
             let from = LinkTotals { reserve: reserve(tokens[0], 0, passed_bytes), ..from };

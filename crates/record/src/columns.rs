@@ -62,7 +62,7 @@ pub(crate) fn words(keys: impl Iterator<Item = Option<i8>>, words: &[&str]) -> A
     Arc::new(DictionaryArray::<Int8Type>::try_new(keys, values).expect("keys are places in words"))
 }
 
-/// One name per row, given by its index in a list that may contain a name twice.
+/// One name per row, given as its index in a list that may contain duplicates.
 pub(crate) fn names<N: AsRef<str>>(places: impl Iterator<Item = usize>, names: &[N]) -> ArrayRef {
     let mut distinct: Vec<&str> = Vec::new();
     let mut keys = std::collections::HashMap::new();

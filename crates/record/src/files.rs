@@ -26,8 +26,7 @@ pub const MANIFEST: &str = "manifest.json";
 ///
 /// # Errors
 /// [`io::Error`] whose text names the file: the folder cannot be created or written, or the disk is
-/// full. In that case nothing of this run is left behind, and an earlier run in the folder is
-/// unchanged.
+/// full. In that case, no files of this run remain, and an earlier run in the folder is unchanged.
 pub fn write(
     run: &Arc<Run>,
     manifest: &serde_json::Value,
@@ -156,7 +155,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         for (temporary, _) in &self.files {
-            // It may not have been created, and an error while dropping cannot be returned.
+            // The file may not have been created, and an error while dropping cannot be returned.
             let _ = fs::remove_file(temporary);
         }
     }

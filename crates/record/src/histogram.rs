@@ -2,8 +2,8 @@
 //!
 //! Counts are exact integers. Bins are one microsecond wide up to 2.048 ms, and above that 1/1024
 //! to 1/2048 of the value. Zero, which is common for queues, has a separate bin. Smallest value,
-//! largest value and mean are exact. Values are assumed to be evenly spread within a bin, so that a
-//! quantile moves with every count and is accurate to better than 0.1 %.
+//! largest value and mean are exact. Values are assumed to be evenly spread within a bin. So
+//! quantiles change with every count, and are accurate to better than 0.1 %.
 //!
 //! Why not a sketch: HDR Histogram has the same bins; DDSketch (Masson, Rim and Lee 2019) bounds
 //! the same relative error with other bins; a t-digest (Dunning and Ertl 2019) depends on the order
@@ -42,7 +42,7 @@ pub struct Bin {
     /// Its upper edge in nanoseconds; for the last bin, the largest value. Equal to the lower edge
     /// if all its values are.
     pub upper_ns: u64,
-    /// Values in it.
+    /// Number of values in the bin.
     pub count: u64,
 }
 
@@ -97,13 +97,13 @@ impl Histogram {
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
-    /// The largest value; none without values.
+    /// The largest value; `None` without values.
     pub fn max_ns(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.max_ns)
     }
 
-    /// The value that a fraction `q` of all values do not exceed, interpolated within its bin;
-    /// `None` without values. `q` is in 0..=1; 0 gives the smallest value and 1 the largest.
+    /// The smallest number that a fraction `q` of all values do not exceed, interpolated within its
+    /// bin; `None` without values. `q` is in 0..=1; 0 gives the smallest value and 1 the largest.
     pub fn quantile_ns(&self, q: f64) -> Option<f64> {
         assert!((0.0..=1.0).contains(&q), "a quantile is a fraction");
         let rank = q * self.count() as f64;

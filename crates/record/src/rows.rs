@@ -133,19 +133,19 @@ pub struct FlowRow {
     pub flow: u32,
     /// The sample's time.
     pub t: Time,
-    /// Sent, retransmissions included.
+    /// Bytes sent, including retransmissions.
     pub sent_bytes: u64,
     /// Payload delivered in order to the receiver's application.
     pub delivered_bytes: u64,
-    /// Retransmitted.
+    /// Bytes retransmitted.
     pub retransmitted_bytes: u64,
-    /// Believed to be in the network.
+    /// Bytes in flight, by the sender's estimate.
     pub inflight_bytes: u64,
     /// Congestion window.
     pub cwnd_bytes: u64,
     /// Smoothed round-trip time.
     pub srtt: Span,
-    /// Received with CE.
+    /// Bytes received with CE.
     pub ce_bytes: u64,
 }
 
@@ -215,7 +215,7 @@ pub struct TransferRow {
 pub struct ProgramRow {
     /// The host on which it ran.
     pub host: String,
-    /// What the shell executed.
+    /// The text that the shell executed.
     pub command: String,
     /// When it started; `None` if the run ended earlier.
     pub start: Option<Time>,
@@ -225,9 +225,9 @@ pub struct ProgramRow {
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
 }
 
@@ -250,7 +250,7 @@ pub struct ProgramFlowRow {
     pub cc: Option<String>,
 }
 
-/// What a number is about.
+/// The kind of subject of a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     /// One queue.

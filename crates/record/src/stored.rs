@@ -43,10 +43,10 @@ impl Label {
     }
 }
 
-/// Writes rows as Parquet, each with the labels behind its own columns; returns how many.
+/// Writes rows as Parquet, with the labels as further columns; returns the number of rows.
 ///
-/// The bytes depend on the rows and labels alone: not on how the rows are cut into batches, nor on
-/// unused words in their dictionaries.
+/// The bytes depend only on the rows and labels, not on the batches of the rows or unused words in
+/// their dictionaries.
 ///
 /// # Errors
 /// [`io::Error`]: `to` or the rows fail; of the kind [`io::ErrorKind::Interrupted`] if

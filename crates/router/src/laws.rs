@@ -1,5 +1,5 @@
-//! Laws of a plan that are not in the registry: how the plan names them for the process that
-//! carries it out, and which ones that process has loaded.
+//! Laws of a plan that are not in the registry: their names in the plan, and the laws that the
+//! process executing the plan has loaded.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -44,7 +44,7 @@ impl PlannedLaw {
 #[derive(Clone, Default)]
 pub struct LoadedLaws {
     laws: CustomLaws,
-    #[cfg(target_os = "linux")] // the router runs there alone
+    #[cfg(target_os = "linux")] // the router runs only on Linux
     first: Arc<First>,
 }
 

@@ -1,7 +1,7 @@
 //! The plan of a run on real hosts: the work of the guest's first process, as plain data.
 //!
-//! It is built on the host, which refuses scenarios that cannot be run, and read in the guest.
-//! Names in the JSON that differ from the names here are part of the manifest.
+//! The host builds the plan and refuses scenarios that cannot be run; the guest reads the plan.
+//! JSON names that differ from the names here are those of the manifest.
 
 mod kernel_qdisc;
 mod programs;
@@ -48,7 +48,7 @@ impl Netns {
 /// A program with its arguments, to be run in a namespace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Command {
-    /// Where.
+    /// The namespace.
     #[serde(rename = "space")]
     pub netns: Netns,
     /// `ip` or `tc`.
@@ -138,11 +138,11 @@ pub struct RouterLinkPlan {
     pub mtu_bytes: u32,
     /// How it sends.
     pub service: RouterCapacity,
-    /// Data packets, counted from 1 over the whole link, that are dropped on arrival regardless of
-    /// the AQM.
+    /// Numbers of data packets, counted from 1 over the whole link, that are dropped on arrival
+    /// regardless of the AQM.
     #[serde(default)]
     pub drop_list: Vec<u64>,
-    /// Data packets that are marked on arrival, in the same numbering.
+    /// Numbers of data packets that are marked on arrival, counted in the same way.
     #[serde(default)]
     pub mark_list: Vec<u64>,
     /// The delays that the router applies itself, by group of flows; empty if netem applies them.
@@ -180,7 +180,7 @@ pub struct WirePlan {
 pub struct GroupDelays {
     /// Before the queue, nanoseconds.
     pub forward_ns: u64,
-    /// Rate of the access link before that, bit/s, shared by the flows of the group.
+    /// Rate of the access link in front of that delay, bit/s, shared by the flows of the group.
     pub access_bps: u64,
     /// On the path back, nanoseconds.
     pub return_ns: u64,
@@ -425,7 +425,7 @@ mod tests {
             "mark_list": [1],
             "lines": [{ "forward_ns": 1, "access_bps": 2, "return_ns": 3 }],
         }});
-        // Compared as text, because the order of the keys matters too.
+        // Compared as text, because the order of keys matters too.
         let bottleneck = json!(Bottleneck::Sojourn(link));
         assert_eq!(bottleneck.to_string(), expected.to_string());
     }

@@ -1,4 +1,4 @@
-//! TCP headers as an ACK filter reads them.
+//! The fields of TCP headers that an ACK filter reads.
 
 use sojourn_aqm::TcpSegment;
 
@@ -16,7 +16,7 @@ const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 const MD5: u8 = 19;
 
-/// The TCP header of a packet; none if it carries no complete one right behind the IP header.
+/// The TCP header of a packet; `None` unless a complete one directly follows the IP header.
 pub(crate) fn read(packet: &[u8]) -> Option<TcpSegment> {
     let half = |at: usize| {
         packet.get(at..at + 2).map(|bytes| usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))

@@ -1,5 +1,5 @@
-//! Every AQM that a `queue` can name, with all its parameters: what the schema, Python and the
-//! documentation show.
+//! Every AQM that a `queue` can name, with all its parameters: for the schema, Python and the
+//! documentation.
 
 use sojourn_aqm::custom::{self, CustomLaw};
 use sojourn_aqm::params::{Behaviour, Dialect, ParamSpec, StepTable};
@@ -21,7 +21,7 @@ pub struct AqmInfo {
     pub is_law: bool,
     /// Its dialects, the default first.
     pub dialects: Vec<Dialect>,
-    /// The kernels after which it can be named, too: `codel@linux-6.1`.
+    /// The kernels whose names can be its dialect: `codel@linux-6.1`.
     pub kernels: Vec<&'static KernelRelease>,
     /// The parameters of the discipline.
     pub discipline_params: &'static [ParamSpec],

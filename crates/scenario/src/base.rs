@@ -1,4 +1,4 @@
-//! Many scenarios from one text: the points of a study differ only in a few overrides.
+//! Makes many scenarios from one text: the points of a study differ only in a few overrides.
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ mod tests {
             (TOML, Format::Toml, "flows.x.cuont", "3"),
             (TOML, Format::Toml, "links.b.rate", "5mbit"),
             (TOML, Format::Toml, "seed", "7"),
-            // The broken rule concerns a line of the text, not the override.
+            // The error concerns a line of the text, not the override.
             (TOML, Format::Toml, "links.a.delay", "200ms"),
             (TOML, Format::Toml, "warmup", "10s"),
             (json, Format::Json, "seed", "7"),

@@ -10,9 +10,9 @@ const DEPTH: u32 = 64;
 /// Why an assertion fails or cannot be evaluated.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trouble {
-    /// It is false; holds the values of its names.
+    /// The assertion is false; holds the values of its names.
     False(String),
-    /// It is outside the supported subset, or uses an unknown name.
+    /// The assertion is outside the supported subset, or uses an unknown name.
     Beyond(String),
 }
 

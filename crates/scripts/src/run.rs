@@ -11,13 +11,13 @@ use crate::shell::{self, FileTexts};
 /// The result of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ScriptOutcome {
-    /// Everything in it holds.
+    /// Everything in the script holds.
     Passed,
     /// The endpoint lacks something that the script needs.
     NotApplicable {
         /// Line of the script.
         line: u32,
-        /// What it lacks.
+        /// What the endpoint lacks.
         reason: String,
     },
     /// The endpoint behaves differently.

@@ -12,7 +12,7 @@ pub(crate) struct Ring<T> {
     /// A power of two in length, or empty. Slots outside `first..end` hold stale copies or the
     /// filler.
     places: Vec<T>,
-    /// How many items have been taken and appended in total, modulo 2^64.
+    /// Total numbers of items taken and appended, modulo 2^64.
     first: usize,
     end: usize,
 }
@@ -88,8 +88,8 @@ impl<T: Copy> Ring<T> {
         self.append(item());
     }
 
-    /// Appends an item if the ring is neither empty nor full, the usual case, without a call.
-    /// Returns whether it did.
+    /// Appends an item, without a call, if the ring is neither empty nor full (the usual case).
+    /// Returns whether it was appended.
     #[inline]
     pub(crate) fn push_behind(&mut self, item: T) -> bool {
         let has_room = !self.is_empty() && self.len() < self.places.len();
@@ -156,7 +156,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Steps above 35 append a number, the others take one out.
+        /// Steps above 35 append a number; the other steps take one out.
         #[test]
         fn behaves_like_a_double_ended_queue(steps in prop::collection::vec(0usize..100, 0..200)) {
             let (mut ring, mut plain) = (Ring::default(), VecDeque::new());

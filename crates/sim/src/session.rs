@@ -1,5 +1,5 @@
-//! A run in steps: the caller advances it, observes it and may change its queues between steps. Its
-//! results equal those of [`crate::run`] of the same scenario: observing changes no decision, so
+//! A run in steps: the caller advances it, observes it and may change its queues between steps. The
+//! results equal those of [`crate::run`] for the same scenario: observation changes no decision, so
 //! the digest is the same, natively and in WebAssembly. A queue replaced during the run hands over
 //! its packets with their arrival times, so no packet and no sojourn time is lost; the new law
 //! starts from its initial state.
@@ -94,7 +94,7 @@ impl Session {
         self.now
     }
 
-    /// Whether the end has been reached.
+    /// Whether the run has reached its end.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -128,7 +128,7 @@ impl Session {
         has_left || !self.world.path.sightings().is_empty()
     }
 
-    /// Handles the next event if it is due by `until`; returns whether it did.
+    /// Handles the next event if it is due by `until`; returns whether one was handled.
     fn step(&mut self, until: Time) -> bool {
         if self.is_over {
             return false;
@@ -197,8 +197,8 @@ impl Session {
     /// [`sojourn_link::Link::replace_discipline`]). Call [`Session::take`] first, because the
     /// variables change.
     ///
-    /// # Errors [`SimError::Invalid`] for a discipline that cannot be built; then nothing has
-    /// changed.
+    /// # Errors [`SimError::Invalid`] for a discipline that cannot be built; in that case nothing
+    /// has changed.
     ///
     /// # Panics If the run is over or the link is unknown.
     pub fn set_queue(&mut self, link: usize, changed: &LinkPlan) -> Result<(), SimError> {

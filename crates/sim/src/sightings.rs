@@ -28,7 +28,7 @@ pub struct Sighting {
     pub packet: Packet,
 }
 
-/// Which packets to keep.
+/// The packets to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Wanted {
     /// No packets.

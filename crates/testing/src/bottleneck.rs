@@ -106,13 +106,13 @@ impl Bottleneck {
         Bottleneck { seed, ..self }
     }
 
-    /// Metrics leave out this time at the start.
+    /// The time at the start that metrics exclude.
     #[must_use]
     pub fn warmup(self, warmup: &str) -> Bottleneck {
         Bottleneck { warmup: warmup.to_owned(), ..self }
     }
 
-    /// The number of downloads that share it; 1 by default.
+    /// The number of downloads that share the link; 1 by default.
     #[must_use]
     pub fn flows(self, flows: u32) -> Bottleneck {
         Bottleneck { flows, ..self }

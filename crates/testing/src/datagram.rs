@@ -4,10 +4,10 @@ use sojourn_aqm::{Cause, Ecn, Packet, Stage, Time};
 use sojourn_endpoint::Carries;
 use sojourn_measure::{Measured, PacketKind, PacketView};
 
-/// A datagram: any content, and its fields that a queue sees.
+/// A datagram: any content, with the fields that a queue reads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TestDatagram<T> {
-    /// What it carries.
+    /// Its content.
     pub content: T,
     /// Size of the IP packet, headers included.
     pub bytes: u32,
@@ -23,13 +23,13 @@ impl<T> TestDatagram<T> {
         TestDatagram { content, bytes, ecn: Ecn::NotEct, flow: 0 }
     }
 
-    /// The same with this ECN field.
+    /// The same datagram with this ECN field.
     #[must_use]
     pub fn with_ecn(self, ecn: Ecn) -> TestDatagram<T> {
         TestDatagram { ecn, ..self }
     }
 
-    /// The same of another flow.
+    /// The same datagram, belonging to another flow.
     #[must_use]
     pub fn with_flow(self, flow: u32) -> TestDatagram<T> {
         TestDatagram { flow, ..self }
@@ -54,14 +54,14 @@ fn size(content: &[u8]) -> u32 {
     u32::try_from(content.len()).expect("a datagram is below 4 GB")
 }
 
-/// What a link did with a datagram on its arrival.
+/// The fate of a datagram on its arrival at a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Admission {
-    /// It is in the queue. A discipline may drop or mark it later.
+    /// The datagram is in the queue; a discipline may drop or mark it later.
     Queued,
-    /// It is in the queue and was marked.
+    /// The datagram is in the queue and was marked.
     Marked,
-    /// It was dropped.
+    /// The datagram was dropped.
     Dropped,
 }
 

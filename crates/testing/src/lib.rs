@@ -2,11 +2,11 @@
 //! no clock, no sockets; the same seed gives the same packets on every machine.
 //!
 //! A [`Bottleneck`] describes a link: rate, delay, loss, and an AQM by its text, such as
-//! `fq_codel:target=5ms`. It is used in one of two ways.
+//! `fq_codel:target=5ms`. Use it in one of two ways.
 //!
-//! [`Bottleneck::link`] is one direction of it, for code with its own loop: [`TestLink::send`]
-//! takes a datagram, [`TestLink::poll`] returns those that have arrived, and [`TestLink::next`]
-//! says when to poll again.
+//! [`Bottleneck::link`] is one direction of that link, for code with its own loop:
+//! [`TestLink::send`] takes a datagram, [`TestLink::poll`] returns those that have arrived, and
+//! [`TestLink::next`] says when to poll again.
 //!
 //! ```
 //! use sojourn_testing::{Bottleneck, TestDatagram, Span, Time};
@@ -29,11 +29,11 @@
 //! # Ok::<(), sojourn_testing::SetupError>(())
 //! ```
 //!
-//! [`Bottleneck::download`] sends bulk data of a transport library through it, if an adapter
+//! [`Bottleneck::download`] sends bulk data of a transport library through the link, if an adapter
 //! implements [`Stack`] and [`Endpoint`](sojourn_endpoint::Endpoint); [`run`] does so for a whole
 //! scenario, with other traffic.
 //!
-//! A [`Report`] has the metrics of Sojourn's table `summary`. Its assertions print all of them when
+//! A [`Report`] has the metrics of Sojourn's table `summary`. Its assertions print all metrics when
 //! they fail.
 
 #![warn(unreachable_pub)]

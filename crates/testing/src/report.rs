@@ -18,7 +18,7 @@ pub struct Report {
     title: String,
     rows: Vec<SummaryRow>,
     warnings: Vec<String>,
-    /// The link or class that assertions are about.
+    /// The link or class to which assertions apply.
     of: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use sojourn_sim::{Custom, run_with};
 use crate::{Report, SetupError};
 
 /// Simulates a scenario (TOML) whose flows may have a `transport` that one of `stacks` implements.
-/// Files that it names are relative to the folder in which the test runs, that of its package.
+/// Files that it names are relative to the test's working directory, the folder of its package.
 ///
 /// ```
 /// let report = sojourn_testing::run(

@@ -12,8 +12,8 @@ use crate::{Admission, Ecn, Received, Report, SetupError, TestDatagram};
 
 /// A link in virtual time: a queue with its AQM, a transmitter, and a wire.
 ///
-/// Time is an argument and never goes backwards. How often the caller polls changes nothing: each
-/// event happens at its own time.
+/// Time is an argument and never goes backwards. The number of polls does not affect the result:
+/// each event happens at its own time.
 ///
 /// ```
 /// use sojourn_testing::{Bottleneck, TestDatagram, Admission, Span, Time};
@@ -185,7 +185,7 @@ impl<T: Send + 'static> TestLink<T> {
     }
 }
 
-/// Reports to the probe, and notes the admission of one datagram.
+/// Reports to the probe, and records the admission of one datagram.
 struct Observer<'a> {
     probe: LinkProbe<'a, true>,
     number: u64,
@@ -222,7 +222,7 @@ impl<T> LinkObserver<Queued<T>> for Observer<'_> {
     }
 }
 
-/// The drops of emptying a queue at the end are not those of the run.
+/// Ignores the drops made by emptying a queue at the end, which are not part of the run.
 struct Ignore;
 
 impl<T> Sink<Queued<T>> for Ignore {

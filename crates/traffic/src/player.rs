@@ -1,4 +1,4 @@
-//! A player that fetches video in chunks over TCP and picks the rate of each.
+//! A player that fetches video in chunks over TCP and chooses the rate of each chunk.
 
 use sojourn_aqm::{Rate, Time};
 use sojourn_scenario::resolved::{Adaptation, Chunks};
@@ -63,7 +63,7 @@ impl Player {
         self.chunks.rates.iter().take_while(fits).count().saturating_sub(1)
     }
 
-    /// The rate at a level of the buffer, as a share of it (Huang et al. 2014, Algorithm 1): it
+    /// The rate for a fill level of the buffer, from 0 to 1 (Huang et al. 2014, Algorithm 1): it
     /// changes only if the map's rate passes the next rate of the ladder.
     fn by_level(&self, level: f64) -> usize {
         let (rates, last) = (&self.chunks.rates, self.chunks.rates.len() - 1);

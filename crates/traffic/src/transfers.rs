@@ -27,7 +27,7 @@ pub enum TransferPlan {
     Chunks(Player),
     /// Objects requested by others, such as the objects of a page.
     OnDemand,
-    /// As specified by a custom application.
+    /// Transfers specified by a custom application.
     Custom(Box<dyn CustomApp>),
 }
 

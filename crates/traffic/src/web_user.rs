@@ -1,6 +1,6 @@
 //! A user who reads web pages: requests the main object, parses it, requests the embedded objects
 //! over several connections at once, reads, and requests the next page (3GPP2 C.R1002-0 HTTP model,
-//! as in ns-3's `ThreeGppHttpClient`). It does not fetch anything itself, so real connections can
+//! as in ns-3's `ThreeGppHttpClient`). The user only decides what to fetch, so real connections can
 //! serve it too.
 
 use sojourn_aqm::{Rng, Span, Time};

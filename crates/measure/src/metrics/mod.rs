@@ -126,9 +126,10 @@ impl Improvement {
 /// Which direction of a metric is an improvement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Better {
-    /// This one.
+    /// This direction.
     Always(Improvement),
-    /// Neither in itself, for this reason; the given direction if another metric is judged with it.
+    /// Neither on its own, for this reason; the given direction if judged together with another
+    /// metric.
     Together(Improvement, &'static str),
     /// Neither, for this reason.
     Neither(&'static str),
@@ -157,9 +158,9 @@ impl Centre {
 /// A margin: the larger of two amounts. The values are our choice.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Margin {
-    /// As a fraction of the baseline's value.
+    /// The amount as a fraction of the baseline's value.
     pub relative: f64,
-    /// In the metric's unit.
+    /// The smallest amount, in the metric's unit.
     pub least: f64,
 }
 
@@ -218,7 +219,7 @@ impl Output {
 pub enum OverBins {
     /// As their mean.
     Mean,
-    /// It cannot be computed: its denominator differs between bins.
+    /// Cannot be computed, because the denominator differs between bins.
     Unknown,
 }
 
@@ -307,9 +308,9 @@ pub fn all() -> impl Iterator<Item = &'static Metric> {
     GROUPS.iter().copied().flatten()
 }
 
-/// Declares metrics. A row is a single metric, `(name, label)`, or several with one meaning,
-/// `[(name, label), ...]`. Fields in the braces after the kind apply to all metrics of the row,
-/// fields after a label to that metric.
+/// Declares metrics. A row is a single metric, `(name, label)`, or several metrics with one
+/// meaning, `[(name, label), ...]`. Fields in the braces after the kind apply to all metrics of the
+/// row, fields after a label only to that metric.
 macro_rules! metrics {
     ($($(#[doc = $text:literal])+ $NAME:ident = $what:tt of $scope:ident, $kind:expr, {
         $($field:ident: $value:expr),* $(,)?

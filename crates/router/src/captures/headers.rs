@@ -25,7 +25,7 @@ pub struct CapturedHeaders {
     pub link: u16,
     /// The place.
     pub point: CapturePoint,
-    /// Its first bytes.
+    /// The packet's first bytes.
     pub bytes: Vec<u8>,
 }
 

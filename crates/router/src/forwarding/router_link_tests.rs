@@ -76,7 +76,8 @@ fn a_recorded_link_sends_what_its_opportunities_carry() {
         let now = link.next_timer();
         link.on_timer(now, |due, _| leaving.push(due.as_nanos() / 1_000_000));
     }
-    // 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B is through at the fifth.
+    // 1000 B can be sent at 1, 1, 5, 6, 6 ms: the third packet of 1500 B has been sent at the fifth
+    // opportunity.
     assert_eq!(leaving, [1, 5, 6]);
     let taken = link.records().iter().map(|s| s.left.unwrap().as_nanos() / 1_000_000);
     assert_eq!(taken.collect::<Vec<_>>(), [1, 1, 6]);
@@ -96,7 +97,7 @@ fn listed_packets_are_dropped_and_marked_whatever_the_queue_decides() {
     assert!(records[2].marked.is_some() && records[3].marked.is_none());
 }
 
-/// The second of three packets is listed, and both that arrive at a queue of one are above K.
+/// Of three packets, the second is listed for marking; the second and third find a queue above K.
 #[test]
 fn a_packet_that_is_marked_twice_counts_once() {
     let step = plan("step@dctcp:backlog_threshold=1p", "9p");
@@ -121,7 +122,7 @@ fn the_state_before_a_decision_of_the_law_is_kept_if_wanted() {
         (0..4).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
         link.signal_states().to_vec()
     };
-    // Its state is the number of packets that the law has marked.
+    // The law's state is the number of packets that it has marked.
     assert_eq!(states(true), [(2, vec![0.0]), (3, vec![1.0])]);
     assert!(states(false).is_empty());
 }
@@ -147,7 +148,7 @@ fn the_rest_of_a_packet_in_service_is_sent_at_the_new_rate() {
     assert_eq!(link.next_timer(), Time::NEVER, "an idle link wants no call for a change of rate");
 }
 
-/// The order of events in the simulator, so that a law sees the same backlog in both.
+/// Events have the simulator's order, so that a law sees the same backlog in both engines.
 #[test]
 fn at_one_instant_the_server_comes_before_the_timer() {
     // 1500 B take 1 ms, PI samples the backlog every 10 ms.
@@ -157,12 +158,12 @@ fn at_one_instant_the_server_comes_before_the_timer() {
     (0..40).for_each(|flow| link.arrive(Time::ZERO, packet(), flow));
     link.on_timer(Time::from_nanos(10_000_000), |_, _| {});
     let sampled = link.vars().iter().position(|var| var.name == "q_old").unwrap();
-    // Ten have left, the eleventh is in service.
+    // Ten packets have left; the eleventh is in service.
     assert_eq!(link.law_state()[sampled], 29.0);
 }
 
-/// A discipline that holds packets back is asked again at the time that it gave, not at every
-/// arrival, as in the simulator.
+/// As in the simulator, a discipline that holds packets back is asked again at the time that it
+/// gave, not at every arrival.
 #[test]
 fn an_arrival_wakes_the_server_only_where_nothing_waited() {
     let mut link = RouterLink::new(

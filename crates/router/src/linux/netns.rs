@@ -25,7 +25,7 @@ impl HomeNetns {
         Ok(HomeNetns { file: File::open(OWN)? })
     }
 
-    /// Another handle to it.
+    /// Another handle to the same namespace.
     pub(crate) fn try_clone(&self) -> io::Result<File> {
         self.file.try_clone()
     }
@@ -54,8 +54,8 @@ impl HomeNetns {
 }
 
 /// Enters a user namespace in which this user is root, and the namespaces in `more`, unless this
-/// process is root already. It includes a new network namespace, because the machine's could not be
-/// entered again.
+/// process is root already. The namespaces include a new network namespace, because the process
+/// could not enter the machine's again.
 ///
 /// # Errors Returns a sentence if the kernel does not permit it.
 pub(crate) fn become_root(more: CloneFlags) -> Result<(), Failure> {

@@ -35,7 +35,7 @@ pub(crate) struct DiagSocket {
     pub(crate) cc: String,
 }
 
-/// All TCP sockets of the namespace, except for those that only wait for late packets.
+/// All TCP sockets of the namespace, except for those in TIME-WAIT.
 ///
 /// # Errors
 /// The error of a system call, or the one in the response.

@@ -205,7 +205,7 @@ struct EthtoolValue {
     data: u32,
 }
 
-/// Switches every offload of packets of a device off in the current network namespace; returns the
+/// Switches off every packet offload of a device in the current network namespace; returns the
 /// names of those that stayed on.
 ///
 /// # Errors
@@ -214,7 +214,7 @@ pub(crate) fn switch_off_offloads(device: &str) -> io::Result<Vec<&'static str>>
     switch_all_off(device, &OFFLOADS)
 }
 
-/// The same for the offload of checksums.
+/// Switches off checksum offload in the same way.
 ///
 /// # Errors
 /// The error of the system call.
@@ -229,7 +229,7 @@ fn switch_all_off(device: &str, offloads: &[Offload]) -> io::Result<Vec<&'static
         match switch_off(socket.as_fd(), device, offload) {
             Ok(false) => {}
             Ok(true) => on.push(offload.name),
-            // A device that does not know an offload does not have it.
+            // If a device does not know an offload, that offload is off.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
             Err(error) => return Err(error),
         }

@@ -25,8 +25,8 @@ pub(super) fn open(plan: &LivePlan, ends: &Ends, end: usize) -> Result<File, Fai
         ip(ends, end, &["link", "set", "lo", "up"])?;
     }
     ip(ends, end, &["address", "add", own, "peer", other, "dev", name])?;
-    // Without a link-local address the kernel solicits no routers. This fails only without IPv6,
-    // which `add_ipv6` reports.
+    // Without a link-local address, the kernel solicits no routers. The setting fails only on
+    // machines without IPv6, which `add_ipv6` reports.
     let _ = ip(ends, end, &["link", "set", name, "addrgenmode", "none"]);
     ip(ends, end, &["link", "set", name, "mtu", &mtu, "txqueuelen", &queue, "up"])?;
     if plan.ends[end] == EndNetns::New {
@@ -37,7 +37,7 @@ pub(super) fn open(plan: &LivePlan, ends: &Ends, end: usize) -> Result<File, Fai
 
 /// Assigns the IPv6 addresses of both ends.
 ///
-/// # Errors Why the ends have none. The reason is the machine's; IPv4 still works.
+/// # Errors Why the ends have no IPv6 addresses: the machine's reason. IPv4 still works.
 pub(super) fn add_ipv6(plan: &LivePlan, ends: &Ends) -> Result<(), Failure> {
     if plan.mtu_bytes < LEAST_IPV6_MTU {
         return Err(format!("an MTU below {LEAST_IPV6_MTU} B"));

@@ -1,5 +1,5 @@
-//! The network namespaces of both ends. Those created here have no name, so they disappear with
-//! their last process.
+//! The network namespaces of both ends. Namespaces created here have no name, so they disappear
+//! with their last process.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Creates or joins them.
+    /// Creates or joins the namespaces.
     pub(super) fn open(ends: &[EndNetns; 2]) -> Result<Ends, Failure> {
         let home = HomeNetns::open().map_err(|e| format!("{OWN}: {e}"))?;
         let [near, far] = ends;
@@ -23,7 +23,7 @@ impl Ends {
         Ok(Ends { home, ends })
     }
 
-    /// Calls `act` in one of them.
+    /// Calls `act` in the namespace of one end.
     pub(super) fn within<T>(
         &self,
         end: usize,

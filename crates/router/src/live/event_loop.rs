@@ -1,6 +1,6 @@
 //! The event loop: takes packets from both devices, passes them to their paths, and sends packets
-//! when they are due. It has one thread, which sleeps until a packet arrives or the next one is
-//! due; it may spin for the last moment.
+//! when they are due. It has one thread, which sleeps until a packet arrives or is due; it may spin
+//! just before a packet is due.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -144,7 +144,7 @@ impl EventLoop<'_> {
         }
     }
 
-    /// Sends what is due.
+    /// Sends the packets that are due.
     fn send(&mut self, now: Time) -> io::Result<()> {
         for path in 0..self.router.paths.len() {
             while let Some((due, packet)) = self.router.paths[path].leave(now) {
@@ -197,17 +197,18 @@ impl EventLoop<'_> {
     }
 }
 
-/// Whether the device is down or out of memory: the packet is then lost, and counted as refused.
+/// Whether the device is down or out of memory. The packet is then lost, and counted as refused.
 fn is_refusal(error: &io::Error) -> bool {
     let refusals = [libc::EIO, libc::ENOMEM, libc::ENOBUFS, libc::EAGAIN, libc::EINVAL];
     error.raw_os_error().is_some_and(|code| refusals.contains(&code))
 }
 
-/// Whether the user or the near command has ended the run; if the command has, with its exit code.
+/// Whether the user or the near command has ended the run; in the latter case, with the command's
+/// exit code.
 fn is_over(commands: &mut [Option<Child>; 2], control: &File) -> io::Result<Option<Option<i32>>> {
     if let Some(status) = commands[0].as_mut().map(Child::try_wait).transpose()?.flatten() {
         use std::os::unix::process::ExitStatusExt;
-        // As in a shell: 128 plus the signal.
+        // As in a shell, the code is 128 plus the signal's number.
         return Ok(Some(status.code().or_else(|| status.signal().map(|signal| 128 + signal))));
     }
     let mut polled = [PollFd::new(control.as_fd(), PollFlags::POLLIN)];

@@ -16,7 +16,7 @@ pub(super) struct FlowNumbers {
 }
 
 impl FlowNumbers {
-    /// No flows yet.
+    /// The numbering before the first flow.
     pub(super) fn new(wanted: bool) -> FlowNumbers {
         FlowNumbers { wanted, numbers: BTreeMap::new(), names: Vec::new() }
     }

@@ -1,10 +1,10 @@
 //! The router in real time: packets of any program pass it between two network namespaces, each
 //! with one TUN device. From the near end to the far end they take the path `forward`, in the other
-//! direction the path `reverse`. Each path has a delay and, optionally, a queue with a rate; those
-//! of a scenario's links may also lose packets and delay them unevenly.
+//! direction the path `reverse`. Each path has a delay and, optionally, a queue with a rate; paths
+//! from a scenario's links may also lose packets and delay them unevenly.
 //!
-//! It is the same router as in the guest, fed with packets of this machine, and reports to the same
-//! probe as they pass. A timer is handled with the time at which it was due, and the lateness is
+//! The router's code is the same as in the guest; it gets packets of this machine and reports them
+//! to the same probe. A timer is handled with the time at which it was due, and the lateness is
 //! recorded separately: a slow machine adds visible delay but never changes a rate.
 //!
 //! Read [`options`] for what a user can request, [`path`] for what happens to a packet, and

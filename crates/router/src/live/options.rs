@@ -12,8 +12,8 @@ use crate::plan::{Direction, RouterCapacity, RouterLinkPlan};
 
 /// The longest time to spin; more would be a busy loop.
 const MOST_SPIN_NS: u64 = 10_000_000;
-/// The smallest MTU of every IPv4 link, and the largest that fits the length field (RFC 791 §3.2,
-/// §3.1).
+/// The MTU that every IPv4 link supports, and the largest one that fits the length field (RFC 791
+/// §3.2, §3.1).
 const LEAST_MTU: u64 = 68;
 const MOST_MTU: u64 = 65_535;
 
@@ -21,9 +21,9 @@ const MOST_MTU: u64 = 65_535;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// Near to far.
+    /// The path from near to far.
     pub forward: PathOptions,
-    /// Far to near.
+    /// The path from far to near.
     pub reverse: PathOptions,
     /// The link of a scenario from near to far.
     pub link: Option<String>,
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// The numbers give each queue separate random streams with one seed, like the links of a
+    /// The numbers give each queue separate random streams under one seed, like the links of a
     /// scenario.
     #[test]
     fn the_queues_of_both_paths_have_their_own_numbers() {

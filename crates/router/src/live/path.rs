@@ -41,8 +41,8 @@ impl RouterPath {
         })
     }
 
-    /// Handles an arrival. Events due before come first, so that a late host dequeues no packet at
-    /// a time before its arrival.
+    /// Handles an arrival. Earlier due events are handled first, so that a late host never dequeues
+    /// a packet at a time before its arrival.
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
         self.serve(now);
         match &mut self.link {
@@ -148,7 +148,7 @@ mod tests {
         let mut path = path(r#"{ "forward": { "rate": "10mbit" } }"#);
         let ms = |ms: u64| Time::from_nanos(ms * 1_000_000);
         path.arrive(ms(0), packet(), 0);
-        path.arrive(ms(5), packet(), 0); // the first has left at 1 ms, which nobody asked for yet
+        path.arrive(ms(5), packet(), 0); // the first left at 1 ms, not taken yet
         let left: Vec<_> = std::iter::from_fn(|| path.leave(ms(9)).map(|(due, _)| due)).collect();
         assert_eq!(left, [ms(1), ms(6)]);
     }
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(out, 1000);
     }
 
-    /// A wire of which every packet is lost, and one whose delay falls so that packets overtake.
+    /// Tests a wire that loses every packet, and one whose delay falls so that packets overtake.
     #[test]
     fn a_wire_loses_and_reorders_packets() {
         let plan = |wire: WirePlan| PathPlan {

@@ -67,7 +67,7 @@ pub struct LivePlan {
     /// The laws in its queues that are not in the registry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub laws: Vec<PlannedLaw>,
-    /// What the router takes from a scenario, and what it leaves out, in sentences.
+    /// Sentences about the parts of a scenario that the router uses and ignores.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }

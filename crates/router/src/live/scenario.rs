@@ -1,14 +1,14 @@
-//! The router's paths from the links of a scenario: rate, queue, delay, loss and jitter. Traffic is
-//! that of real programs, so flows give only the delays of their hosts.
+//! The router's paths from the links of a scenario: rate, queue, delay, loss and jitter. Real
+//! programs send the traffic, so the scenario's flows determine only the delays of hosts.
 //!
 //! # Decisions
 //!
-//! **Which link.** One link is from near to far, another from far to near: those that are named, or
-//! the one that flows of a named link use in the other direction. If several remain, the user must
-//! name one.
+//! **Which link.** One link leads from near to far, another from far to near. They are named by
+//! options, or one is the link that flows of the named link use in the other direction. If several
+//! remain, the user must name one.
 //!
 //! **The base RTT of the flows is kept** if all flows of these links have the same delays in front
-//! of and behind the links. They are added behind the queues.
+//! of and behind the links. These delays are added behind the queues.
 //!
 //! **What a router cannot do is refused**: a wireless LAN, a token bucket, a device below the
 //! queue, a rate that changes between packets only, ECN bleaching. The remarks list unused parts of
@@ -39,7 +39,7 @@ pub(super) struct Wanted<'a> {
 
 /// The paths of a scenario's links.
 ///
-/// # Errors The option, or the part of the scenario, that is wrong.
+/// # Errors The option, or the part of the scenario, that is at fault.
 pub(super) fn paths(
     scenario: &Scenario,
     wanted: &Wanted<'_>,
@@ -188,7 +188,7 @@ fn rests(scenario: &Resolved, chosen: [Option<usize>; 2]) -> ([Span; 2], Vec<Str
     ([Span::ZERO; 2], remark.into_iter().collect())
 }
 
-/// A description of the paths.
+/// A description of the paths as text.
 fn summary(scenario: &Resolved, chosen: [Option<usize>; 2], paths: &[PathPlan; 2]) -> String {
     let way = |way: usize| {
         let what = match chosen[way] {

@@ -12,7 +12,7 @@ use super::plan::{ADDRESSES, INTERFACES, IPV6_ADDRESSES};
 use super::state::{Intervals, RouterState};
 use crate::linux::Failure;
 
-/// Writes the lines. A slow reader misses some.
+/// Writes the lines. A slow reader misses some lines.
 pub(super) struct StatusWriter {
     file: File,
     since: Intervals,

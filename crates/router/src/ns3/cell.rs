@@ -10,7 +10,7 @@ use crate::planning::refusal::{Planned, refuse};
 /// Finds the access point, which all flows pass, and the stations. The access point comes first.
 ///
 /// # Errors
-/// Returns an error if the scenario is not such a cell, or needs something that ns-3's Wi-Fi lacks.
+/// Returns an error if the scenario is not such a cell, or needs a feature that ns-3's Wi-Fi lacks.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     if let Some(second) = scenario.wlans.get(1) {
         let message = "engine ns3 has one wireless LAN; use engine sim";
@@ -40,8 +40,8 @@ pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
 }
 
 /// The transmitter that all flows pass, in one direction or the other. If two qualify, it is the
-/// one without separate radio settings; if neither has any, the one that carries the first flow's
-/// data.
+/// one without separate radio settings; if neither has such settings, the one that carries the
+/// first flow's data.
 fn access_point(scenario: &Resolved) -> Planned<usize> {
     let is_passed_by_all = |&link: &usize| {
         let mut groups = scenario.flows.iter();
@@ -141,7 +141,7 @@ fn check_rate_controls(scenario: &Resolved, links: &Links) -> Planned<()> {
     }
 }
 
-/// Differences from the scenario.
+/// Warnings about differences from the scenario.
 pub(super) fn warnings(scenario: &Resolved) -> Vec<String> {
     let Some(wlan) = scenario.wlans.first() else { return Vec::new() };
     let mut warnings = Vec::new();

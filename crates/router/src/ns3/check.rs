@@ -19,7 +19,7 @@ const MAX_FLOWS: u32 = 2_000;
 
 /// Finds the links, and checks that the runner can build the links and groups.
 ///
-/// # Errors The first that it cannot build.
+/// # Errors The first link or group that it cannot build.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     let links = match scenario.wlans.is_empty() {
         true => dumbbell(scenario)?,
@@ -185,7 +185,7 @@ fn check_link(link: &Link) -> Planned<()> {
 
 /// Checks the requested records.
 ///
-/// # Errors One of them is not available.
+/// # Errors A requested record is not available.
 pub(super) fn record(scenario: &Resolved) -> Planned<()> {
     if scenario.record.latency {
         let message = "engine ns3 measures queue delays and those of datagrams, not of TCP's \
@@ -195,7 +195,7 @@ pub(super) fn record(scenario: &Resolved) -> Planned<()> {
     Ok(())
 }
 
-/// Differences from the scenario, one sentence each.
+/// Warnings about differences from the scenario, one sentence each.
 pub(super) fn warnings(scenario: &Resolved, links: &Links) -> Vec<String> {
     let mut warnings = cell::warnings(scenario);
     for &index in &links.order {

@@ -40,7 +40,7 @@ pub(super) fn disc(link: &Link, bottleneck: Ns3Bottleneck) -> Planned<Disc> {
     }
 }
 
-/// Our parameter, and the attribute of ns-3's disc.
+/// Our parameter, and the corresponding attribute of ns-3's disc.
 type Row = (&'static str, &'static str);
 
 const TAILDROP: [Row; 1] = [("limit", "MaxSize")];
@@ -115,7 +115,7 @@ fn theirs(spec: &QdiscSpec) -> Result<Disc, String> {
         ));
     }
     let settings = registry::settings(spec).map_err(|error| error.message)?;
-    // Parameters without an attribute of the disc must have the disc's own values.
+    // Parameters for which the disc has no attribute must have the disc's values.
     let own = if kind == "taildrop" { kind.clone() } else { format!("{kind}@ns3") };
     let as_named = QdiscSpec::parse(&own).and_then(|spec| registry::settings(&spec));
     let built_in = as_named.map_err(|error| error.message)?;
@@ -167,7 +167,7 @@ mod parameter_tests {
 
     use super::*;
 
-    /// `taildrop@head_drop` ran as a queue that drops arrivals.
+    /// Regression: `taildrop@head_drop` ran as a queue that drops arrivals.
     #[test]
     fn every_dialect_is_ns3s_own_or_refused() {
         for aqm in AqmInfo::all() {

@@ -121,8 +121,8 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
     }
 }
 
-/// A link for counting results. State variables of ns-3's discs are not sampled, so they are
-/// declared as the one AQM without state variables.
+/// A link for counting results. State variables of ns-3's discs are not sampled, so each disc is
+/// declared as the only AQM without state variables.
 fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> RouterLinkPlan {
     RouterLinkPlan {
         queue: if is_ours { link.queue.to_string() } else { "taildrop".to_owned() },

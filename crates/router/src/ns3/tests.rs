@@ -91,8 +91,8 @@ fn what_ns3_cannot_do_is_refused_with_its_place() {
     }
 }
 
-/// A cell whose second station is far away, with lines for the LAN, for the access point's link and
-/// for the far station's rate.
+/// A cell whose second station is far away; the arguments are lines for the LAN, for the access
+/// point's link and for the far station's rate.
 fn cell(lan: &str, access_point: &str, far: &str) -> Planned<Ns3Run> {
     let text = format!(
         "name = \"x\"\nduration = \"4s\"\n[wlans.home]\n{lan}\n[links.ap]\n\
@@ -110,7 +110,7 @@ fn cell(lan: &str, access_point: &str, far: &str) -> Planned<Ns3Run> {
 fn a_wireless_lan_is_a_cell_whose_access_point_comes_first() {
     let run = cell("error_rate = 0.01", "device = { packets = 50 }", ", rate = \"6mbit\"").unwrap();
     assert_eq!(lines(&run, "wlan"), ["7 1"]);
-    // In the order of their names, the far station comes before the near one.
+    // Links are in the order of their names, so the far station comes before the near one.
     let radios = ["0 54 1000000 0.01 50", "1 6 1000000 0.01 1", "2 54 1000000 0.01 1"];
     assert_eq!(lines(&run, "radio"), radios);
     let ways: Vec<String> = lines(&run, "group")

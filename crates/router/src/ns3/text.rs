@@ -78,7 +78,7 @@ pub(super) fn text(
     out
 }
 
-/// The instructions to capture packets: the index in the scenario of each link.
+/// The instructions to capture packets, with the scenario's index of each link.
 pub(super) fn captures(links: &Links) -> String {
     let line = |(place, index): (usize, &usize)| format!("capture {place} {index}\n");
     links.order.iter().enumerate().map(line).collect()
@@ -116,8 +116,8 @@ fn of_flow(plan: &Plan, index: usize, flow: &Flow, line: &mut impl FnMut(String)
     }
 }
 
-/// One file, or a sequence of files: sizes, and the pause after each. There are as many as could be
-/// fetched if each took only its pause and the transmission time of its bytes on the link.
+/// One file, or a sequence of files: sizes, and the pause after each. The sequence has as many
+/// files as could be fetched if each took only its pause and its transmission time on the link.
 fn files(
     plan: &Plan,
     index: usize,

@@ -13,7 +13,7 @@ pub struct SocketRules {
     pub sack: bool,
     /// Whether new data is sent on the first two duplicates.
     pub limited_transmit: bool,
-    /// Whether a recovery reduces the window gradually instead of at once.
+    /// Whether a recovery reduces the window gradually, not immediately.
     pub is_gradual: bool,
     /// Initial window in packets.
     pub initial_window: u32,
@@ -51,7 +51,7 @@ const RETRIES: u32 = 15;
 
 /// The sockets of each group; `None` for datagrams.
 ///
-/// # Errors ns-3 lacks something that is required.
+/// # Errors ns-3 lacks a required feature.
 pub(super) fn attributes(
     scenario: &Resolved,
     transports: &[Option<SocketRules>],
@@ -105,8 +105,8 @@ fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attribu
             ("ConnTimeout", seconds(transport.initial_rto)),
             ("MinRto", seconds(transport.least_rto)),
             // `ns3::TcpSocketBase`: the timeout is the smoothed RTT plus four deviations, or at
-            // least this much more than the RTT (RFC 6298 §2.3). Linux puts its floor there too
-            // (`tcp_rtt_estimator`).
+            // least this much more than the RTT (RFC 6298 §2.3). Linux applies its minimum to the
+            // same term (`tcp_rtt_estimator`).
             ("ClockGranularity", seconds(transport.least_variation)),
             ("Sack", transport.sack.to_string()),
             ("LimitedTransmit", transport.limited_transmit.to_string()),
@@ -126,7 +126,7 @@ const HYSTART_RISE: [Span; 2] = [Span::from_millis(4), Span::from_millis(16)];
 
 /// Names the mended parts of a group's TCP.
 ///
-/// # Errors No part of it is mended.
+/// # Errors The group's TCP has no part that is mended.
 fn mend(
     index: usize,
     scenario: &Resolved,

@@ -53,7 +53,7 @@ pub struct HostWish {
 pub struct ProgramCommand {
     /// The index of its host.
     pub host: usize,
-    /// What the shell executes.
+    /// The text that the shell executes.
     pub text: String,
     /// When it starts, nanoseconds.
     pub start_ns: u64,

@@ -157,7 +157,7 @@ pub(super) fn bottleneck(
     }
 }
 
-/// Why our router does not take a link.
+/// Why our router refuses a link.
 const NO_PACKING: &str = "our router counts `framing`, but no `mpu` and no `cells`; use engine sim";
 
 /// Refuses classes and policers.
@@ -196,8 +196,8 @@ fn router_link(
     })
 }
 
-/// Our router and the kernel's shaper, which lends a packet credit that is repaid at the new rate,
-/// both implement the default of a schedule.
+/// Our router implements the default of a schedule. So does the kernel's shaper, which lends a
+/// packet credit that is repaid at the new rate.
 fn check_schedule(link: &Link) -> Planned<()> {
     let Capacity::Schedule(schedule) = &link.capacity else { return Ok(()) };
     let refused =
@@ -213,7 +213,7 @@ fn check_schedule(link: &Link) -> Planned<()> {
     Ok(())
 }
 
-/// How our router sends.
+/// How a link of our router sends.
 fn service(link: &Link) -> Planned<RouterCapacity> {
     match (&link.capacity, rates(link)) {
         (_, Some(rates)) => {

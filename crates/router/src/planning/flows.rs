@@ -1,5 +1,5 @@
-//! Converts the scenario's flows to flows of a run: what the kernel's TCP can do, and what our
-//! programs need.
+//! Converts the scenario's flows to flows of a run: checks what the kernel's TCP can do, and adds
+//! what our programs need.
 
 use sojourn_aqm::params::SpecText;
 use sojourn_scenario::resolved::{App, FlowGroup, Resolved, Sizes, Tcp};
@@ -17,7 +17,7 @@ pub(crate) const TIMESTAMP_HEADER: u32 = 52;
 const PACED: &str = "-fq";
 /// Bytes for the number and the time in a datagram.
 const STAMP_BYTES: u32 = 12;
-/// A datagram with nothing else.
+/// Size of a datagram with only number and time.
 pub(crate) const MIN_DATAGRAM: u32 = UDP_HEADER_BYTES + STAMP_BYTES;
 /// A request identifies its lane by one byte.
 const MAX_LANES: u32 = 255;
@@ -83,7 +83,7 @@ pub(super) fn flows(scenario: &Resolved) -> Planned<Vec<Flow>> {
 }
 
 /// The profile that represents a kernel's TCP without pacing. There are two, traced against Linux
-/// 6.1 and 7.2 (facts tcp-45 to tcp-49); kernels in between have some rules of each.
+/// 6.1 and 7.2 (facts tcp-45 to tcp-49); kernels in between have some rules of each profile.
 pub fn own_profile(release: (u32, u32)) -> &'static str {
     if release >= (7, 0) { "linux-7.2" } else { "linux" }
 }

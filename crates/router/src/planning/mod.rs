@@ -3,10 +3,10 @@
 //! The topology is a dumbbell of three network namespaces. Every group of flows has a separate
 //! interface at the senders (`s0`, `s1`, ...), whose netem applies all propagation delay on the
 //! path to the receiver; groups with the same access share one such line (fact linux-37). The
-//! router's side of it (`r0`, ...) delays returning packets. Packets therefore queue behind each
-//! other only at the router's interface `out` (or at the TUN devices of our router). The kernel's
-//! shaper passes a packet on when its transmission starts; a netem behind it adds the packet's
-//! transmission time.
+//! router's end of that interface (`r0`, ...) delays returning packets. Packets therefore queue
+//! behind each other only at the router's interface `out` (or at the TUN devices of our router).
+//! The kernel's shaper passes a packet on when its transmission starts; a netem behind it adds the
+//! packet's transmission time.
 
 mod bottleneck;
 mod captures;

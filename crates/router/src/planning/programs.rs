@@ -11,7 +11,7 @@ use crate::plan::{
     SysctlSetting, host_address, host_interface, host_netns,
 };
 
-/// Linux's usual buffers (Linux 6.1 tcp.c, `tcp_init`), regardless of the guest's memory.
+/// Linux's usual buffer sizes (Linux 6.1 tcp.c, `tcp_init`), regardless of the guest's memory.
 const BUFFERS: [(&str, &str); 2] =
     [("tcp_rmem", "4096\t131072\t6291456"), ("tcp_wmem", "4096\t16384\t4194304")];
 
@@ -199,7 +199,7 @@ pub(crate) mod tests {
         Scenario::load(&text, &Source::default(), &none).unwrap().resolved().clone()
     }
 
-    /// A command on each of these hosts.
+    /// A request for one command on each of these hosts.
     pub(crate) fn wish(hosts: &[(&str, HostSide)]) -> ProgramsWish {
         let host = |&(name, side): &(&str, HostSide)| HostWish {
             name: name.to_owned(),

@@ -45,7 +45,7 @@ pub(super) fn settings(
     let most = receive_buffer(scenario)?.unwrap_or(largest);
     let receive_buffer = format!("4096\t{FIRST_BUFFER_BYTES}\t{most}");
     let of_tcp = [
-        ("tcp_ecn", "2"), // per route if a flow requests it
+        ("tcp_ecn", "2"), // set per route, if a flow requests ECN
         ("tcp_no_metrics_save", "1"),
         ("tcp_timestamps", if timestamps { "1" } else { "0" }),
         ("tcp_sack", "1"),

@@ -21,9 +21,9 @@ pub(super) const VETH_BPS: u64 = 10_000_000_000;
 
 /// The destination of packets that bypass our wire.
 const RECEIVERS: (Netns, &str) = (Netns::Receivers, "in");
-/// The shaper's credits per byte. It rounds the cost of a packet down to a whole credit, so with
-/// one credit per byte it would be up to a byte per packet too fast (fact linux-23). Slopes are
-/// 32-bit numbers of kbit/s, and the send slope is up to 10 Gbit/s.
+/// The shaper's credits per byte. The shaper rounds the cost of a packet down to a whole credit:
+/// with one credit per byte, it would send up to a byte per packet too fast (fact linux-23). Slopes
+/// are 32-bit numbers in kbit/s, and the send slope is up to 10 Gbit/s, which limits this number.
 pub(crate) const CREDITS_PER_BYTE: u64 = 200;
 
 /// The commands that set up the hosts, and the disciplines to read back afterwards.
@@ -176,8 +176,8 @@ impl Commands {
         }
     }
 
-    /// Packets that bypass our wire reach the receivers over a veth pair: from a TUN device they
-    /// would arrive in memory that the receivers cannot merge (fact linux-34).
+    /// Packets that bypass our wire reach the receivers over a veth pair: the receivers could not
+    /// merge packets from a TUN device, because of their memory layout (fact linux-34).
     fn veth_behind_wire(&mut self, groups: usize, largest_mtu: u32) {
         self.ip(
             Netns::Router,
@@ -209,8 +209,8 @@ impl Commands {
         }
     }
 
-    /// The delays of a group: before the queue that of its access line, a netem at the interface of
-    /// the line's first group; on the return path the group's own delay.
+    /// The delays of a group. Before the queue: that of its access line, a netem at the interface
+    /// of the line's first group. On the return path: the group's own delay.
     fn delays(&mut self, index: usize, scenario: &Resolved, link: &Link) {
         let group = &scenario.flows[index];
         let line = AccessLine::of(index, &scenario.flows);

@@ -19,7 +19,7 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     w.built_in(&[("flows", "1024")])?;
     let mut out = Options::new("cake");
     let bytes_per_second = bandwidth(w)?;
-    // A 64-bit number, lower half first; guests are little-endian.
+    // Adds a 64-bit number, lower half first; guests are little-endian.
     let halves = [bytes_per_second & 0xffff_ffff, bytes_per_second >> 32];
     out.structure(Some(2), "bandwidth, bytes/s", &halves.map(|half| (half, half)))?;
     let diffserv = diffserv(w)?;
@@ -29,7 +29,7 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     out.number(5, "isolation", isolation)?;
     let overhead = w.value("overhead").map(units::signed_bytes).transpose()?.unwrap_or(0);
     if overhead != 0 {
-        // The kernel reads 32 bits with a sign.
+        // The kernel reads a signed 32-bit number.
         let bits = (overhead + ETHERNET_BYTES) as i32 as u32;
         out.number(6, "overhead, bytes", u64::from(bits))?;
     }
@@ -102,7 +102,7 @@ fn ack_filter(w: &mut Writer<'_>) -> Refusable<u64> {
     }
 }
 
-/// Both in microseconds. With `rtt` given they follow from it.
+/// Target and interval in microseconds. If `rtt` is given, they follow from it.
 fn target_and_interval(w: &mut Writer<'_>) -> Refusable<(u64, u64)> {
     let given = (w.micros("target")?, w.micros("interval")?);
     match w.value("rtt") {

@@ -1,8 +1,8 @@
 //! Translates our AQMs to arguments of `tc` (iproute2 6.1). A parameter that cannot be translated
 //! is refused in one sentence.
 //!
-//! No parameter is dropped silently: one without a `tc` option must have the value built into the
-//! kernel, or the scenario is refused. Rounding by the kernel becomes a warning.
+//! No parameter is dropped silently: a parameter without a `tc` option must have the value built
+//! into the kernel, or the scenario is refused. Rounding by the kernel becomes a warning.
 
 mod cake;
 mod netlink_options;
@@ -69,7 +69,7 @@ const DROP_AT_HEAD: [&str; 7] =
 
 /// Our module with any of our AQMs, whose text form it takes unchanged.
 ///
-/// # Errors Returns a sentence that says what the text lacks.
+/// # Errors Returns a sentence that says what is missing in the text.
 pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
     registry::settings(spec).map_err(|error| error.message)?;
     if spec.custom.is_some() {
@@ -138,13 +138,13 @@ fn named_dialect(spec: &QdiscSpec) -> Option<&str> {
     spec.dialect.as_ref().map(|_| registry::dialect_of(spec))
 }
 
-/// A kernel has the code of its release built in (facts aqm-132 and linux-30). `@linux` alone asks
-/// for the code of the kernel at hand.
+/// A kernel has the code of its release built in (facts aqm-132 and linux-30). Plain `@linux` asks
+/// for the code of the kernel in use.
 fn code_of_release(w: &mut Writer<'_>, spec: &QdiscSpec) {
     let newest = (u32::MAX, 0);
     let release = w.context.release;
     for built_in in registry::changes_at(&spec.law, release.unwrap_or(newest)) {
-        // Has no option, and is not refused for it.
+        // This parameter has no option, but is not refused.
         w.value(built_in.name);
     }
     let unlike = release.map(|release| registry::unlike(spec, release)).unwrap_or_default();
@@ -157,7 +157,7 @@ fn code_of_release(w: &mut Writer<'_>, spec: &QdiscSpec) {
     }
 }
 
-/// Refuses a dialect that the kernel does not run. The default dialect stands for the kernel's own,
+/// Refuses a dialect that the kernel does not run. The default dialect is accepted as the kernel's,
 /// with a warning. The dialects of tail drop and CAKE are sets of parameters, which are translated.
 fn dialect_of_kernel(spec: &QdiscSpec) -> Refusable<()> {
     let kind = spec.kind();
@@ -477,7 +477,7 @@ mod tests {
         }
     }
 
-    /// `codel@act` ran as plain CoDel.
+    /// Regression: `codel@act` ran as plain CoDel.
     #[test]
     fn every_dialect_is_translated_or_refused() {
         for aqm in AqmInfo::all() {

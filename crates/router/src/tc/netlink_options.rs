@@ -1,7 +1,7 @@
 //! Kernel disciplines created by netlink instead of the installed tc. iproute2 6.1 does not support
 //! `dualpi2` or the `ecn_prob` of `fq_pie`; it takes the probabilities of `sfb` as decimals, and
-//! reads its times in units that differ from those it shows (fact linux-13). As a separate process,
-//! tc also uses up random numbers before SFB or SFQ draw the secret of their hash.
+//! reads its times in units that differ from those it shows (fact linux-13). tc is a separate
+//! process, so it also uses up random numbers before SFB or SFQ draw the secret of their hash.
 
 use sojourn_aqm::{Span, units};
 

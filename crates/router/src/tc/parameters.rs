@@ -1,7 +1,7 @@
-//! How each parameter of each AQM is handled in the kernel: it is set and read back, or refused.
-//! ns-3's discs are tested in the same way.
+//! How each parameter of each AQM is handled for the kernel: set and read back, or refused. ns-3's
+//! discs are tested in the same way.
 //!
-//! This is determined by trial: a parameter is given values other than its default, and the
+//! The handling is determined by trial: a parameter is given values other than its default, and the
 //! resulting translations are compared. So the table cannot claim what the code does not do.
 
 use sojourn_aqm::{QdiscSpec, registry};
@@ -94,8 +94,8 @@ pub(crate) fn trial<T>(
     settings.into_iter().map(parameter).collect()
 }
 
-/// The AQM with other values of a parameter. If none is legal, because the parameter has no effect
-/// in the dialect, the parser's error.
+/// The AQM with other values of a parameter. If none is legal because the parameter has no effect
+/// in the dialect, returns the parser's error.
 fn others(aqm: &QdiscSpec, name: &str, default: &str) -> Vec<Result<QdiscSpec, String>> {
     let of_law = registry::entry(&aqm.law).map_or(&[][..], |entry| (entry.params)());
     let specs = of_law.iter().chain(registry::discipline_params(aqm.discipline));
@@ -114,7 +114,7 @@ fn others(aqm: &QdiscSpec, name: &str, default: &str) -> Vec<Result<QdiscSpec, S
     refused.into_iter().last().map(|it| it.map_err(|error| error.message)).into_iter().collect()
 }
 
-/// Values that express what the kernel does anyway.
+/// Whether a value expresses what the kernel does anyway.
 fn is_the_same(name: &str, value: &str) -> bool {
     // The kernel's discipline is installed before the run begins; the link of `KERNEL` has the rate
     // that tc assumes.
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(warned.collect::<Vec<_>>(), by_kernel, "facts aqm-132 and linux-30");
     }
 
-    /// Case 17: each ran with the kernel's value, without a message.
+    /// Regression (case 17): each of these ran with the kernel's value, without a message.
     #[test]
     fn what_was_silently_ignored_is_refused_or_set() {
         let of = |aqm: &str, name: &str| {

@@ -1,5 +1,6 @@
 //! The numbers that the kernel must report by netlink for disciplines created by tc. They are in
-//! the kernel's units. tc rounds them again when it prints them, and does not print all of them.
+//! the kernel's units. tc would round these numbers again when printing, and does not print all of
+//! them.
 
 use sojourn_aqm::parts::idle_table::IdleTable;
 use sojourn_aqm::parts::tc_weight::weight_log;
@@ -34,7 +35,7 @@ pub(super) fn fifo(w: &mut Writer<'_>, kind: &str, limit: u64) -> Refusable<()> 
     Ok(())
 }
 
-/// `TCA_CODEL_...`, and `TCA_FQ_CODEL_...`, which has further numbers.
+/// `TCA_CODEL_...` and `TCA_FQ_CODEL_...`; the latter has further numbers.
 pub(super) fn codel(w: &mut Writer<'_>, kind: &str) -> Refusable<Options> {
     let mut out = Options::new(kind);
     for (attribute, name) in [(1, "target"), (3, "interval")] {
@@ -110,7 +111,7 @@ impl Thresholds {
     }
 }
 
-/// `struct tc_red_qopt` in `TCA_RED_PARMS`, and `TCA_RED_MAX_P`. Choke has the same numbers.
+/// `struct tc_red_qopt` in `TCA_RED_PARMS`, and `TCA_RED_MAX_P`. CHOKe has the same numbers.
 pub(super) fn red(w: &mut Writer<'_>, kind: &str, given: &Thresholds) -> Refusable<()> {
     let mut out = Options::new(if kind == "ared" { "red" } else { kind });
     let (min, max) = given.chosen();

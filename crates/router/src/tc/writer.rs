@@ -29,7 +29,7 @@ impl Asked<'_> {
         Asked { spec, kernels }
     }
 
-    /// The kernel's built-in value, if the user set another.
+    /// The kernel's built-in value, if the user set a different one.
     fn other_than_built_in(&self, name: &str, value: &str) -> Option<&str> {
         let is_set = self.spec.settings.iter().any(|(set, _)| set == name);
         let built_in = self.kernels.iter().find(|(known, _)| *known == name)?;
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
         self.argument(word);
     }
 
-    /// Parameters built into the kernel: only these values are accepted.
+    /// Handles parameters that are built into the kernel: only these values are accepted.
     pub(super) fn built_in(&mut self, fixed: &[(&'static str, &str)]) -> Refusable<()> {
         for (name, only) in fixed {
             self.handled.push(name);
@@ -208,8 +208,9 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Parameters that the kernel cannot set and whose defaults differ between dialects: a warning
-    /// says that the kernel uses its own, and a value set by the user must be the kernel's.
+    /// Handles parameters that cannot be set in the kernel and whose defaults differ between
+    /// dialects: a warning says that the kernel uses its own default, and a value set by the user
+    /// must equal it.
     pub(super) fn of_dialect(&mut self, names: &[&'static str]) -> Refusable<()> {
         for name in names {
             self.handled.push(name);

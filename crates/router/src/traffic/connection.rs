@@ -1,5 +1,5 @@
-//! Sequential connections over the kernel's TCP, including both ends of each. The sender opens
-//! them, as in the simulator.
+//! Sequential connections over the kernel's TCP, with both ends of each connection. The sender
+//! opens them, as in the simulator.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -30,7 +30,7 @@ impl Listener {
         let socket = hosts.within(Netns::Receivers, || {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
             socket.bind(&receiver(flow).into())?;
-            // Accepted connections inherit it.
+            // Accepted connections inherit this option.
             set_ip_fields(&socket, flow.dscp, Ecn::NotEct)?;
             if let Some(cc) = &flow.cc {
                 // The receiver's congestion control determines how it echoes marks (DCTCP, RFC 8257
@@ -73,7 +73,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// No connection yet. `key` identifies the flow and its lane.
+    /// A flow without a connection yet. `key` identifies the flow and its lane.
     pub(super) fn new(key: SocketKey) -> Connection {
         Connection {
             key,

@@ -79,7 +79,7 @@ impl Program for Datagrams {
         self.buffer[4..STAMP_BYTES].copy_from_slice(&now.as_nanos().to_le_bytes());
         match unless_blocking(self.sending.send(&self.buffer[..length]))? {
             Some(_) => self.sent += 1,
-            // A full socket buffer loses the datagram, as for any program.
+            // If the socket buffer is full, the datagram is lost, as for any program.
             None => self.refused += 1,
         }
         Ok(())

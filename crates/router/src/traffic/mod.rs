@@ -1,8 +1,8 @@
 //! Traffic programs: the flows of a scenario on real hosts. Both ends of a flow are in this
 //! process; their sockets belong to the namespaces of senders and receivers.
 //!
-//! `sojourn-traffic` decides what they send and when, as in the simulator and with random streams
-//! of the same names: files, pauses, frames and pages are the same in both engines.
+//! `sojourn-traffic` decides what the flows send and when, as in the simulator and with random
+//! streams of the same names: files, pauses, frames and pages are the same in both engines.
 
 mod connection;
 mod datagrams;

@@ -139,7 +139,7 @@ impl Program for Page {
         match key.role {
             SocketRole::Listener => {
                 while let Some((socket, port)) = self.listener.accept()? {
-                    // The port of a connection aborted in the meantime matches no lane.
+                    // If the connection was aborted in the meantime, its port matches no lane.
                     let lane = self.lanes.iter_mut().find(|lane| lane.port() == Some(port));
                     lane.map_or(Ok(()), |lane| lane.accepted(socket, hosts))?;
                 }

@@ -65,7 +65,7 @@ impl Program for Stream {
 
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()> {
         if self.stop <= now {
-            // The interrupted transfer is kept, because it did not finish.
+            // The interrupted transfer is kept, so that it counts as unfinished.
             (self.stop, self.next_start) = (Time::NEVER, Time::NEVER);
             return self.connection.abort();
         }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum AlgorithmSpec {
     /// `kind[@dialect][:param=value,...]`
     Text(String),
-    /// The same as a table.
+    /// The same algorithm as a table.
     Table(AlgorithmTable),
 }
 

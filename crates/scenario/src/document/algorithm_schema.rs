@@ -77,8 +77,8 @@ fn table(aqm: &AqmInfo) -> Value {
     })
 }
 
-/// Any law under flow queues, such as `fq(pie)`. It takes the parameters of both, which are checked
-/// when the scenario is resolved.
+/// Any law in flow queues, such as `fq(pie)`. The table takes the parameters of both, which are
+/// checked when the scenario is resolved.
 fn composed() -> Value {
     json!({
         "type": "object",

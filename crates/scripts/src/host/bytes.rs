@@ -44,8 +44,8 @@ impl Outgoing {
         self.start(self.count())
     }
 
-    /// Appends written data. Segments from `unsent` on have not left; the last of them is filled
-    /// first.
+    /// Appends written data. Segments from `unsent` on have not been sent; the last of these is
+    /// filled first.
     pub(super) fn write(&mut self, bytes: u32, unsent: u32) {
         let end = self.end() + bytes;
         if self.count() > unsent {
@@ -56,7 +56,7 @@ impl Outgoing {
         }
     }
 
-    /// Closes the stream. The FIN is added to the last segment if that has not left.
+    /// Closes the stream. The FIN is added to the last segment if that has not been sent.
     pub(super) fn close(&mut self, unsent: u32) {
         if self.fin.is_some() {
             return;

@@ -129,7 +129,7 @@ impl TestedHost {
         };
         match (option_of(call), value) {
             (name, _) if OPTIONS_WITHOUT_EFFECT.contains(&name) => {}
-            // Linux 7.2 `sk_setsockopt` doubles it.
+            // Linux 7.2 `sk_setsockopt` doubles the value.
             ("SO_RCVBUF", Some(Argument::Number(bytes))) => {
                 self.settings.receive_buffer = u32::try_from(2 * *bytes).unwrap_or(u32::MAX);
             }

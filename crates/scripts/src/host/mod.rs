@@ -26,9 +26,9 @@ use crate::read::Counter;
 /// Why an event of the script cannot be performed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum StepError {
-    /// The endpoint does not model it.
+    /// The endpoint does not model the event.
     NotModelled(String),
-    /// The endpoint models it, but behaves differently.
+    /// The endpoint models the event, but behaves differently.
     Differs {
         /// The behaviour in the script.
         expected: String,
@@ -67,7 +67,7 @@ pub(crate) struct SentSegment {
 
 /// The state of the connection.
 enum Stage {
-    /// No connection yet.
+    /// There is no connection yet.
     Closed,
     /// The host listens.
     Listening,
@@ -101,7 +101,7 @@ pub(crate) struct TestedHost {
     incoming: Incoming,
     /// The position of the peer's FIN, in bytes from its first.
     peer_fin_at: Option<u32>,
-    /// The latest time at which it is acknowledged.
+    /// The latest time at which that FIN is acknowledged.
     fin_due: Time,
     /// Whether SACK was negotiated.
     sack: bool,

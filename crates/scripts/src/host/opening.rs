@@ -15,10 +15,10 @@ use super::leaving::fields_of;
 use super::{Ends, Stage, StepError, TestedHost};
 use crate::read::{Segment, TcpOption};
 
-/// RFC 9293 §3.7.1: assumed for a peer that sends no MSS.
+/// RFC 9293 §3.7.1: the MSS assumed for a peer that sends none.
 const DEFAULT_MSS: u32 = 536;
 
-/// Smaller segments would have no room for the options.
+/// The smallest MSS: smaller segments would have no room for options.
 const LEAST_MSS: u32 = 64;
 /// RFC 7323 §2.3: larger values from a peer are reduced to this one.
 const LARGEST_SHIFT: u32 = 14;

@@ -14,7 +14,7 @@ pub(crate) struct Settings {
     pub(crate) profile: Profile,
     /// The congestion control.
     pub(crate) cc: String,
-    /// The mode that it requests as a client, and grants as a server.
+    /// The ECN mode that the host requests as a client.
     pub(crate) asks: Mode,
     pub(crate) grants: Mode,
     /// When it sends the AccECN option.

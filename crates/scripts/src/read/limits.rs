@@ -1,7 +1,7 @@
 //! Limits of scripts; a script that exceeds them is refused when it is read.
 //!
 //! Packetdrill's own limits are those of the header fields (`parser.y`, `is_valid_u16` and others).
-//! The others are far above any script of the kernel or of packetdrill.
+//! The other limits are far above those of any script of the kernel or of packetdrill.
 
 use sojourn_aqm::Span;
 

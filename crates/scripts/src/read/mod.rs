@@ -1,4 +1,5 @@
-//! The parser: turns the text of a script into a [`Script`]. It knows the syntax, not the meaning.
+//! The parser: turns the text of a script into a [`Script`]. The parser knows the syntax, not the
+//! meaning.
 //!
 //! Source: packetdrill's description of its format (`gtests/net/packetdrill/README`, and the rules
 //! in `parser.y` and `lexer.l`, of May 2026).

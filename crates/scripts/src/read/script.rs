@@ -40,7 +40,7 @@ pub enum When {
     Any,
     /// Between two times since the start.
     At(Span, Span),
-    /// Between two times since the event before.
+    /// Between two times since the previous event.
     After(Span, Span),
 }
 

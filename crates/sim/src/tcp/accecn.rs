@@ -10,7 +10,7 @@ use crate::packet::{CeBytes, Packet};
 
 /// Initial value of the packet counter, chosen so that a zeroed field is noticed (RFC 9768 §3.2.1).
 const INITIAL_ACE: u32 = 5;
-/// The packet counter is reported modulo this.
+/// The packet counter is reported modulo this number.
 const ACE_MODULUS: u32 = 8;
 /// The byte counter has 24 bits (RFC 9768 §3.2.3).
 const BYTE_MODULUS: u32 = 1 << 24;
@@ -185,7 +185,8 @@ pub struct AccEcnFeedback {
     /// Whether the last option reported no new marks. A change would bring an option, so
     /// acknowledgements without one then report no new marks.
     unmarked: bool,
-    /// Mean number of packets delivered by an acknowledgement, in 64ths; zero before the first.
+    /// Mean number of packets delivered by an acknowledgement, in 64ths; zero before the first
+    /// acknowledgement.
     delivered_mean: u16,
 }
 

@@ -4,7 +4,7 @@
 //! Linux 6.1 (`tcp_event_data_recv`, `__tcp_ack_snd_check`, `tcp_send_delayed_ack`) adapts the
 //! delay to the gaps between segments. It acknowledges the first segments of a connection, and the
 //! first after a pause, one by one (quick acknowledgements); before 4.18 it also did so after a
-//! gap. It compresses duplicates. Other stacks count segments and use a fixed delay.
+//! gap. Linux compresses duplicates. Other stacks count segments and use a fixed delay.
 //!
 //! Deviation from Linux: a window of fixed size (`receive_window` without `autotuning`) is offered
 //! from the start.
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn the_delay_follows_short_gaps() {
-        // The delay is 80 ms after the timer. A gap of 10 ms takes it to 60 ms, then to 50 ms: half
+        // The delay is 80 ms after the timer. Gaps of 10 ms change it to 60 ms, then to 50 ms: half
         // of the delay plus 20 ms.
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(200)));
@@ -488,7 +488,7 @@ mod tests {
             acks.on_data(at(gap_ms), || MANY);
             acks.ato
         };
-        // Half of 100 ms plus 20 ms; half of 100 ms plus the gap, twice; unchanged.
+        // The delays: half of 100 ms plus 20 ms; half of 100 ms plus the gap, twice; unchanged.
         assert_eq!([20, 21, 99, 100].map(after), [70, 71, 149, 100]);
     }
 

@@ -1,6 +1,6 @@
 //! Delivery-rate estimation (draft-ietf-ccwg-bbr §4.1, Linux `tcp_rate.c`).
 //!
-//! Each packet records how much had been delivered when it left. When it is acknowledged, the
+//! Each packet records the amount delivered when the packet left. When it is acknowledged, the
 //! amount delivered since then, divided by the longer of the sending and the acknowledging
 //! interval, is a sample; neither a burst of packets nor a burst of acknowledgements can make it
 //! too large.
@@ -64,8 +64,8 @@ impl DeliveryRate {
         self.lost
     }
 
-    /// Restarts the intervals when nothing is outstanding and new data is about to leave. It is not
-    /// enough that nothing is in flight, because segments marked lost may still arrive (Linux
+    /// Restarts the intervals when nothing is outstanding and new data is about to leave. "Nothing
+    /// in flight" would not suffice, because segments marked lost may still arrive (Linux
     /// `tcp_rate_skb_sent`).
     pub(crate) fn restart(&mut self, now: Time) {
         (self.first_sent, self.delivered_at) = (now, now);

@@ -1,7 +1,7 @@
 //! The pipe count of ns-2.35's Sack1 agent (`tcp-sack1.cc`; Fall and Floyd 1996 §4): the window is
 //! reduced at once, and sending pauses until enough packets have left the network.
 
-/// Duplicates that start a recovery (`numdupacks_`); they have left the pipe.
+/// Duplicates that start a recovery (`numdupacks_`); each means that a packet has left the pipe.
 const DUPLICATES: u32 = 3;
 
 /// One recovery.

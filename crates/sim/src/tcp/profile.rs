@@ -1,5 +1,5 @@
-//! Profiles: the rules of a TCP stack as data. A rule is a field, a stack is a value. Code tests
-//! fields, never the name.
+//! Profiles: the rules of a TCP stack as data. A rule is a field, and a stack is a value of the
+//! struct. Code tests fields, never a stack's name.
 //!
 //! tidy: allow(length): the fields and all stacks are one table, read side by side.
 

@@ -1,5 +1,5 @@
-//! The receive window. The application reads at once, so only the size of the buffer limits it. A
-//! Linux receiver approaches that limit by two segments for every segment that arrives
+//! The receive window. The application reads immediately, so only the size of the buffer limits the
+//! window. A Linux receiver approaches that limit by two segments for every segment that arrives
 //! (`tcp_grow_window`).
 
 use std::mem;
@@ -191,7 +191,7 @@ impl ReceiveWindow {
                 Kind::Buffer(buffer) => buffer.first_of(unread),
             };
             self.on_round_trip(now, next + first - unread, unread - first);
-            // If a round trip takes no time, the next is over at once.
+            // If a round trip takes no time, the next one ends immediately.
             if unread > 1 && self.is_round_trip_over(now, rtt) {
                 self.on_round_trip(now, next, 0);
             }

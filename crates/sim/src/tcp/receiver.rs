@@ -66,7 +66,7 @@ pub struct Receiver {
     stamp: RecentStamp,
 }
 
-/// When a segment is acknowledged.
+/// When a segment will be acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// Now.
@@ -168,7 +168,7 @@ impl Receiver {
 
     /// Whether pending data must be acknowledged before this segment is processed, because the
     /// segment begins or ends a run of marks (RFC 8257 §3.2) or would displace a SACK block that is
-    /// held back. In the latter case the segment causes no further acknowledgement (fact tcp-37).
+    /// held back. In the second case the segment causes no further acknowledgement (fact tcp-37).
     #[inline]
     pub fn must_answer_before(&mut self, packet: &Packet) -> bool {
         debug_assert!(!self.is_answered, "an answer belongs to one segment");
@@ -190,9 +190,9 @@ impl Receiver {
         run_ends || self.is_answered
     }
 
-    /// Records what the acknowledgement released by a segment says about that segment: that it is a
-    /// duplicate, or that it extends a block (Linux `tcp_sack_new_ofo_skb` extends the block first,
-    /// then sends).
+    /// Records a segment whose arrival releases an acknowledgement, so that the acknowledgement
+    /// reports it: as a duplicate, or as an extension of a block (Linux `tcp_sack_new_ofo_skb`
+    /// extends the block first, then sends).
     fn note_before_answer(&mut self, seq: u32) {
         self.blocks.extend(seq);
         let end = seq + u32::from(self.beyond.contains(seq));

@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn every_field_has_a_row() {
-        // A new field does not compile here until it has a row above.
+        // This does not compile until every field has a row above.
         let Profile {
             name: _,
             doc: _,

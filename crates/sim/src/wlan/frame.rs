@@ -40,7 +40,7 @@ impl Frame {
         self.rate().data_frame(self.packet_bytes)
     }
 
-    /// Records an attempt; returns whether it was the last one.
+    /// Records an attempt; returns whether it was the frame's last one.
     pub(super) fn was_tried(&mut self, is_received: bool) -> bool {
         self.tried[self.stage] = self.tried[self.stage].saturating_add(1);
         if is_received {

@@ -202,7 +202,7 @@ impl Medium {
     }
 
     /// Counts down idle slots. A station whose backoff ends while it has no frame need not draw
-    /// before it sends.
+    /// another before it sends.
     fn count(&mut self, slots: u32) {
         for station in &mut self.stations {
             station.backoff = match station.backoff {
@@ -219,8 +219,8 @@ impl Medium {
         self.on_air = Some((start + busy, is_received));
     }
 
-    /// How long the medium is busy if these stations send, and whether a frame is received, which
-    /// requires a single sender.
+    /// How long the medium is busy if these stations send, and whether a frame is received: only if
+    /// there is a single sender.
     fn exchange<'a>(senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
         let (mut longest, mut answer, mut count, mut is_spoiled) = (Span::ZERO, None, 0, false);
         for station in senders {

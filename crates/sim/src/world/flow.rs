@@ -22,7 +22,7 @@ pub(crate) struct SimulatedFlow {
     pub(crate) class: u32,
     /// The index of its group.
     pub(crate) group: u32,
-    /// What its packets have in common.
+    /// The labels common to its packets.
     pub(crate) labels: Labels,
 }
 

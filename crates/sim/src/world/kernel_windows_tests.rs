@@ -155,8 +155,8 @@ fn pairs(name: &str) -> Vec<(u64, u64)> {
     times.map(|t_us| (at(&recorded.windows, t_us), at(&simulated, t_us))).collect()
 }
 
-/// Nearly all samples are within a segment. The others lie in the few milliseconds of a reduction,
-/// when PRR adjusts the window at slightly different acknowledgements.
+/// Nearly all samples differ by at most one segment. The others lie in the few milliseconds of a
+/// reduction, when PRR adjusts the window at slightly different acknowledgements.
 fn agrees(name: &str) {
     let pairs = pairs(name);
     let near = pairs.iter().filter(|(kernel, sim)| kernel.abs_diff(*sim) <= 1).count();

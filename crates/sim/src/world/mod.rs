@@ -120,8 +120,8 @@ impl World {
             }
             self.events += 1;
             self.handle::<NOTES>(next);
-            // Not before the event: a call between finding and handling the event makes the
-            // compiled code find it twice, which costs 1 % of all instructions.
+            // Called after the event: a call between finding and handling an event makes the
+            // compiled code find the event twice, which costs 1 % of all instructions.
             if self.events.is_multiple_of(EVENTS_PER_CHECK) && !keep_going(now) {
                 return false;
             }

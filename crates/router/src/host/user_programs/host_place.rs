@@ -19,7 +19,7 @@ const FOLDERS: &str = "/run/hosts";
 const WORK: &str = "/tmp/own";
 const HOME: &str = "/tmp/home";
 const NONE: Option<&str> = None;
-/// Programs run as root in the guest; the other users are those that servers expect.
+/// Programs run as root in the guest; servers expect the other users.
 const PASSWD: &str = "root:x:0:0:root:/tmp/home:/bin/sh\n\
                       daemon:x:1:1::/:/usr/sbin/nologin\n\
                       www-data:x:33:33::/:/usr/sbin/nologin\n\
@@ -118,7 +118,7 @@ impl HostPlace {
                 let path = format!("/proc/sys/{path}");
                 fs::write(&path, value).map_err(|e| io::Error::other(format!("{path}: {e}")))?;
             }
-            // IPv6 within the host, if the kernel has it.
+            // IPv6 within the host, if the kernel supports IPv6.
             let _ = fs::write("/proc/sys/net/ipv6/conf/lo/disable_ipv6", "0");
             let mut ip = Command::new("ip")
                 .args(["-batch", "-"])
@@ -202,7 +202,8 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 8] {
         ("hosts", hosts),
         ("hostname", format!("{}\n", plan.hosts[index].name)),
         ("resolv.conf", String::new()),
-        // Servers with TCP wrappers refuse every client if they cannot read the machine's file.
+        // Servers with TCP wrappers refuse every client if they cannot read the machine's copy of
+        // this file.
         ("hosts.allow", String::new()),
         ("hosts.deny", String::new()),
         ("nsswitch.conf", NSSWITCH.to_owned()),
@@ -211,8 +212,8 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 8] {
     ]
 }
 
-/// The private folders of a host, by their names in its folder. The host's folder is itself below
-/// the last of them, which is therefore mounted last.
+/// The private folders of a host, by their names in its folder. The host's own folder lies below
+/// the last of these, which is therefore mounted last.
 const OWN: [(&str, &str); 4] =
     [("/tmp", "tmp"), ("/var/tmp", "tmp"), ("/dev/shm", "shm"), ("/run", "run")];
 
@@ -249,7 +250,7 @@ fn show(path: &Path, at: &Path) -> io::Result<()> {
 }
 
 /// Bind-mounts a file or folder, with everything mounted below it. Does nothing if the target does
-/// not exist: programs of such a machine do not look for it.
+/// not exist: programs of a machine without it do not need it.
 fn bind(from: &Path, to: &Path) -> io::Result<()> {
     if !to.exists() {
         return Ok(());

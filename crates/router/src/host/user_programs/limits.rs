@@ -9,7 +9,7 @@ use super::host_place::HostPlace;
 use crate::linux::Failure;
 use crate::plan::{ProgramsPlan, ProgramsWish};
 
-/// More threads than the kernel and the first process need.
+/// Threads reserved for the kernel and the first process, more than they need.
 const OWN_THREADS: u32 = 50;
 
 /// Sets the limit enforced by the kernel.

@@ -32,7 +32,7 @@ pub(super) const CHILD_TOKEN: u64 = u64::MAX - 1;
 /// this is checked.
 const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
-/// The most bytes of an output that are kept; a folder holds more.
+/// Maximum number of bytes kept of an output; a folder can hold more.
 const MOST_OUTPUT_BYTES: u64 = 16 << 20;
 /// Where most distributions install programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -55,7 +55,7 @@ pub(super) struct UserPrograms<'a> {
     running: Vec<Option<Pid>>,
     reports: Vec<CommandReport>,
     ids: FlowIds,
-    /// If flows are sampled.
+    /// The sockets' states, if flows are sampled.
     tcp_states: Option<TcpStates>,
 }
 
@@ -167,7 +167,7 @@ impl<'a> UserPrograms<'a> {
                 Ok(_) => continue,
                 Err(error) => return Err(error.into()),
             };
-            // Others are orphans of programs.
+            // Other ended children are orphans of programs.
             let Some(index) = self.running.iter().position(|&running| running == Some(pid)) else {
                 continue;
             };
@@ -184,8 +184,8 @@ impl<'a> UserPrograms<'a> {
         Ok(self.ids.samples(now, states.read()?))
     }
 
-    /// Whether all commands behind the link have ended; without such commands, those in
-    /// front of it.
+    /// Whether all commands behind the link have ended; if there are none, whether all in front of
+    /// it have ended.
     pub(super) fn is_over(&self) -> bool {
         let side = |index: usize| self.plan.hosts[self.plan.wish.commands[index].host].side;
         let all = 0..self.reports.len();
@@ -231,7 +231,7 @@ impl<'a> UserPrograms<'a> {
 
     fn send(&self, signal: Signal) {
         for pid in self.running.iter().flatten() {
-            // One that has just ended needs no signal.
+            // A command that has just ended needs no signal.
             let _ = killpg(*pid, signal);
         }
     }

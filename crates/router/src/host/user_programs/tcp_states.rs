@@ -16,7 +16,7 @@ pub(super) struct TcpStates {
 }
 
 impl TcpStates {
-    /// Opens one in each host's namespace.
+    /// Opens a socket in each host's namespace.
     pub(super) fn open(
         plan: &ProgramsPlan,
         places: &[HostPlace],

@@ -16,7 +16,7 @@ impl Rounds {
         Rounds { bbr, window, n: 0 }
     }
 
-    /// In ProbeBw, cruising.
+    /// Rounds of a flow that cruises in ProbeBw.
     fn cruising() -> Rounds {
         let mut rounds = Rounds::start();
         (0..4).for_each(|_| rounds.round(500.0, 100));
@@ -127,7 +127,7 @@ fn a_high_loss_rate_while_probing_lowers_the_bound_once() {
     assert_eq!((rounds.bbr.phase, rounds.bbr.bounds.inflight_hi), (Phase::Down, 60));
     rounds.bbr.on_lost(now, &lost(30), &mut rounds.window);
     assert_eq!(rounds.bbr.bounds.inflight_hi, 60, "once per probe");
-    // While cruising, room is left for others.
+    // A cruising flow leaves headroom for other flows.
     rounds.until_phase(Phase::Cruise, 40);
     assert_eq!(rounds.bbr.inflight_bound(), 51);
 }

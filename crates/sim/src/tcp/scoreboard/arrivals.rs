@@ -35,7 +35,7 @@ pub(crate) struct Delivery {
 /// Newly acknowledged segments that were neither SACKed, lost nor retransmitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Untouched {
-    /// How many there are.
+    /// Number of these segments.
     pub(crate) packets: u32,
     /// When the first and the last of them were sent.
     pub(crate) oldest_sent: Time,
@@ -304,8 +304,8 @@ impl Scoreboard {
         if delivery.newest.is_none_or(|newest| newest < transmission) {
             delivery.newest = Some(transmission);
         }
-        // RFC 8985 §6.2 step 2: the acknowledgement is too early to be for the retransmission, or
-        // echoes a packet sent before it, so the original has arrived.
+        // RFC 8985 §6.2 step 2: the acknowledgement arrives too early to be for the retransmission,
+        // or echoes a packet sent before the retransmission, so the original has arrived.
         let of_original = flags & EVER_RETRANSMITTED != 0
             && (min_rtt.is_some_and(|min| now.since(sent) < min)
                 || echo.is_some_and(|echo| is_stamped_before(echo, sent)));

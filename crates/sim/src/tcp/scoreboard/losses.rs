@@ -72,7 +72,7 @@ impl Scoreboard {
         marked
     }
 
-    /// Inserts in order of sending. That is the order of segment numbers, except for retransmitted
+    /// Inserts in order of sending, which is the order of segment numbers except for retransmitted
     /// segments after [`Scoreboard::forget_losses`].
     fn wait(&mut self, transmission: Transmission) {
         if self.waiting.back().is_none_or(|&last| last <= transmission) {

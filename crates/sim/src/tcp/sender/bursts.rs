@@ -3,9 +3,9 @@
 //!
 //! Deviations from Linux: lost segments that left at the same time are retransmitted together, even
 //! if they were several bursts without pacing. Small queues (`tcp_small_queue_check`) are not
-//! modelled, as no other flow uses a sender's link and it does not matter where its packets are
-//! queued. Receivers do not merge segments (GRO): behind a slower link, packets arrive one by one,
-//! and a receiver that processes each on arrival has nothing to merge.
+//! modelled, as no other flow uses a sender's link, so it does not matter where packets are queued.
+//! Receivers do not merge segments (GRO): behind a slower link, packets arrive one by one, and a
+//! receiver that processes each on arrival has nothing to merge.
 
 use sojourn_aqm::{Span, Time};
 
@@ -43,12 +43,12 @@ pub(super) struct Waiting {
     /// Segments that both the receiver's window and the application allow.
     pub(super) window: u32,
     pub(super) allowed: u32,
-    /// Segments left in the first buffer, and whether further buffers follow it.
+    /// Segments left in the first buffer.
     pub(super) buffer: u32,
     pub(super) is_followed: bool,
 }
 
-/// What the sender does next with new data.
+/// The sender's next action with new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
     /// Sends this many segments.

@@ -7,7 +7,7 @@ use super::{Sender, State};
 use crate::cc::WindowControl;
 use crate::tcp::profile::Idle;
 
-/// How much of its window a connection has used.
+/// The part of its window that a connection has used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CwndUsage {
     /// In the current round trip: the most that was outstanding (Linux `max_packets_out`), and

@@ -96,10 +96,10 @@ impl Sender {
     }
 
     /// Recovery and Loss end when the recovery point is acknowledged, Cwr when data beyond that
-    /// point is acknowledged. Without SACK all three end only when data beyond it is acknowledged,
-    /// so that late duplicates do not start another recovery (RFC 6582 §3.2 step 1). A stack that
-    /// does not repair on partial acknowledgements leaves Recovery on the first acknowledgement
-    /// that advances.
+    /// point is acknowledged. Without SACK, all three end only when data beyond the recovery point
+    /// is acknowledged, so that late duplicates do not start another recovery (RFC 6582 §3.2 step
+    /// 1). A stack that does not repair on partial acknowledgements leaves Recovery on the first
+    /// acknowledgement that advances.
     #[inline]
     fn leave_finished_episode(&mut self, advanced: bool) {
         let (una, point) = (self.board.una(), self.episode.recovery_point);

@@ -51,8 +51,8 @@ impl Sender {
     }
 
     /// Whether a recovery is in progress that the acknowledgement number has not completed. Only
-    /// then do duplicates of an earlier number still count, minus the segments acknowledged since
-    /// (RFC 6582 §3.2 step 3). RFC 5681 §3.2 counts duplicates of one number.
+    /// during such a recovery do duplicates of an earlier number still count, minus the segments
+    /// acknowledged since (RFC 6582 §3.2 step 3). RFC 5681 §3.2 counts duplicates of one number.
     fn is_partially_acknowledged(&self) -> bool {
         self.episode.state == State::Recovery && self.board.una() < self.episode.recovery_point
     }

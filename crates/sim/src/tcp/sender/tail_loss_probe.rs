@@ -22,7 +22,7 @@ const WORST_DELAYED_ACK: Span = Span::from_millis(200);
 pub(super) struct TailLossProbe {
     /// `TLP.end_seq`: one past the highest segment sent when the probe had left.
     end_seq: u32,
-    /// `TLP.is_retrans`: the probe repeated a segment.
+    /// `TLP.is_retrans`: whether the probe repeated a segment.
     is_retrans: bool,
 }
 

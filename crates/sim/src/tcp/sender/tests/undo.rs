@@ -10,7 +10,7 @@ fn a_dsack_for_every_retransmission_undoes_the_reduction() {
         script.ack(0, &[(2, sacked)]);
     }
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
-    // The original of segment 1 was only late: it arrives, followed by its retransmission.
+    // The original of segment 1 was only late: it arrives, and then its retransmission.
     script.ack(10, &[]);
     script.now += Span::from_millis(100);
     script.ack(10, &[(1, 1)]);
