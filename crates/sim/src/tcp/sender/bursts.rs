@@ -43,7 +43,7 @@ pub(super) struct Waiting {
     /// Segments that both the receiver's window and the application allow.
     pub(super) window: u32,
     pub(super) allowed: u32,
-    /// Segments left in the first buffer.
+    /// Segments left in the first buffer; `is_followed` says whether further buffers follow.
     pub(super) buffer: u32,
     pub(super) is_followed: bool,
 }

@@ -59,7 +59,8 @@ pub(super) struct Writes {
 }
 
 impl Writes {
-    /// Creates the state before the first write; a buffer takes at most `most` segments.
+    /// The state before the first of `left` bytes is written; a buffer takes at most `most`
+    /// segments.
     pub(super) fn new(payload: u32, most: u32, memory: Option<SendBuffer>, left: u64) -> Writes {
         Writes {
             payload: u64::from(payload),
