@@ -1,6 +1,7 @@
 """Sojourn: a laboratory for active queue management.
 
-One scenario, several AQMs, the same seeds; tables, intervals, figures and a report come out::
+Runs one scenario with several AQMs under the same seeds, and makes tables, intervals, figures and a
+report::
 
     import sojourn
 

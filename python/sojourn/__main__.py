@@ -39,9 +39,9 @@ def _spare_memory() -> None:
 def _end(code: int) -> None:
     """End with the exit code of an interrupted command, or of one that may have loaded a library.
 
-    `sys.exit` would wait for threads. Where the interrupt has passed through `exec` of a text,
-    Python would then end by the signal instead (CPython 3.11, Python/pythonrun.c,
-    run_eval_code_obj). What a library does at exit would replace the code.
+    `sys.exit` would wait for threads. If the interrupt has passed through `exec` of a text, Python
+    would then end by the signal instead (CPython 3.11, Python/pythonrun.c, run_eval_code_obj). A
+    library's exit handlers could replace the exit code.
     """
     import contextlib
     import signal

@@ -18,7 +18,7 @@ __all__ = ["library_file", "parse_endpoints", "transports", "with_endpoints"]
 
 
 def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None) -> _core.Scenario:
-    """The same scenario with transport libraries; it keeps its own if none are given.
+    """The same scenario with transport libraries; if none are given, it keeps those that it has.
 
     Args:
         scenario: what is run.
@@ -49,7 +49,7 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
 
 
 def transports(scenario: _core.Scenario) -> list[str]:
-    """What a scenario calls the transports of its flows, other than the simulator's TCP."""
+    """The scenario's names for the transports of its flows, other than the simulator's TCP."""
     flows = json.loads(scenario.document_json()).get("flows", [])
     return [*dict.fromkeys(flow["transport"] for flow in flows if flow.get("transport"))]
 

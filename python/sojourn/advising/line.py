@@ -31,7 +31,7 @@ GRADES = (("A+", 5.0), ("A", 30.0), ("B", 60.0), ("C", 200.0), ("D", 400.0))
 
 @dataclass(frozen=True)
 class Line:
-    """A line and what it is for.
+    """A line and its purpose.
 
     Attributes:
         down_bps: bit/s towards the user.
@@ -83,7 +83,7 @@ class Advice:
         added: added delay with the choice minus without it, seconds, paired by seed.
         down: goodput of downloads likewise, bit/s.
         up: goodput of uploads likewise, bit/s.
-        sure: how sure the choice is, sentences.
+        sure: sentences about how sure the choice is.
         commands: lines of tc.
         uci: lines of ``/etc/config/sqm``.
     """
@@ -141,7 +141,7 @@ def advise(
 
 
 def _with_nat(line: Line, commands: list[str]) -> tuple[str, ...]:
-    """The commands with cake's ``nat``, by which a router sees hosts behind its translation."""
+    """The commands with cake's ``nat``, which lets a router distinguish hosts behind its NAT."""
     if line.purpose == "server":
         return tuple(commands)
     named = (text.replace(" nonat", "") for text in commands)
@@ -216,7 +216,7 @@ def _links(line: Line, name: str, device: str) -> list[Any]:
 
 
 def _counted(line: Line, name: str) -> Framing:
-    """What the shaper's link counts for a packet; cake counts it itself."""
+    """The framing that the shaper's link counts per packet; cake counts its own."""
     return (0, 0, "none") if name == "cake" else MEDIA[line.medium].size_table
 
 
@@ -257,7 +257,7 @@ def _link(name: str, bps: int, framing: Framing, queue: str) -> str:
 
 
 def _measured(run: Any, line: Line) -> Mapping[str, float]:
-    """The numbers of a run; NaN where it failed or lacks them."""
+    """The numbers of a run; NaN if the run failed or lacks them."""
     return {
         "rtt": value(run, "class/probe/rtt_mean"),
         "added": value(run, "class/probe/rtt_p95") - line.rtt_s,
@@ -306,7 +306,7 @@ def _sure(
     between: PairedTest,
     choice: str,
 ) -> tuple[str, ...]:
-    """What the simulation decides, and what would decide the rest."""
+    """The conclusions that the simulation allows, and what would decide the others."""
     sentences = []
     helps = _difference(runs[choice], runs["now"], "added").difference
     if not helps.high < 0:

@@ -1,11 +1,11 @@
-"""Kinds of line, and what each adds to a packet."""
+"""Kinds of line, and the framing that each adds to a packet."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 Framing = tuple[int, int, str]
-"""What a line adds to an IP packet: bytes added, the least size, and the cells."""
+"""The framing of an IP packet on a line: bytes added, minimum size, and cells."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Medium:
 
     @property
     def framing(self) -> Framing:
-        """What the line adds."""
+        """The framing of the line."""
         return self.overhead, self.mpu, self.cells
 
     @property

@@ -50,9 +50,9 @@ class SetupFinding:
         line: line of the text, from 1.
         title: what is wrong, in plain words.
         reason: why.
-        evidence: the text it rests on.
+        evidence: the input text that shows it.
         remedy: how to fix it.
-        model: what the scenarios of the trial stand for; None if it is not simulated.
+        model: what the trial's scenarios model; None if it is not simulated.
         measured: the trial, or empty.
     """
 

@@ -18,7 +18,7 @@ def by_cell(
     mended: Sequence[CellAgreement],
     shown: Callable[[CellAgreement], str],
 ) -> list[str]:
-    """A table of the cells that differ beyond noise, with each under the mended TCP.
+    """A table of the cells that differ beyond noise, with their values under the mended TCP.
 
     Args:
         as_is: all cells under the TCP as it is.

@@ -25,7 +25,7 @@ class CellAgreement:
     """One metric of one scenario on both engines, means over the seeds, in SI units.
 
     Attributes:
-        scenario: its name, and that of the link where it has several.
+        scenario: its name, with that of the link if there are several.
         metric: its name in table ``summary``, possibly after scope and name.
         values: the values on the first engine and on the second, which is the reference.
         noise: half of the 95 % interval of their difference over the seeds; NaN for one seed.
@@ -58,7 +58,7 @@ class CellAgreement:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the seeds can decide it: the noise is known and below what `agrees` allows."""
+        """Whether the seeds suffice: the noise is known and below the tolerance of `agrees`."""
         return self.noise <= self._allowed(RELATIVE, DELAY_S)
 
     @property

@@ -1,4 +1,4 @@
-"""What the wide grid compares: the numbers of one run that depend on AQM and TCP."""
+"""The numbers of one run that the wide grid compares: those that depend on AQM and TCP."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def values(result: Result) -> dict[str, float]:
 
 
 def _sent_again(result: Result) -> dict[str, float]:
-    """By class the share of the payload, after the first sample, that was retransmitted."""
+    """The share of each class's payload, after the first sample, that was retransmitted."""
     rows = result.rows("flows")
     times = {row["t_ns"] for row in rows}
     if len(times) < 2:

@@ -202,7 +202,7 @@ def scenario(cell: Cell, tcp: str = "linux") -> _core.Scenario:
 
 
 def _queue(cell: Cell, path: _Path) -> str:
-    """The AQM: its own defaults; limits and thresholds in packets follow the rate."""
+    """The AQM with its own defaults, except that packet limits and thresholds follow the rate."""
     limit = max(1000, path.packets(200))
     low = max(5, path.packets(15 if path.bps < 100_000_000 else 5))
     red = f"limit={15 * low}kB,min_th={1.5 * low:.0f}kB,max_th={4.5 * low:.0f}kB"

@@ -24,7 +24,7 @@ REFERENCES = ("codel", "pie", "fq_codel")
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found.
+    """The results of a check.
 
     Attributes:
         law: the law in text form.

@@ -54,7 +54,7 @@ _SYSTEM = (
 
 @dataclass(frozen=True)
 class CheckedEndpoint:
-    """What a check of a transport library found.
+    """The results of a check of a transport library.
 
     Attributes:
         endpoint: the library as the user wrote it.
@@ -144,7 +144,7 @@ def _repeats(
 
 
 def _reason(alike: list[str], content: bytes) -> str:
-    """Why digests differ, as far as equal processes show."""
+    """Why digests differ, as far as runs in equal processes reveal it."""
     if len(alike) > 1 and len(set(alike)) == 1 and _fixes_addresses():
         return (
             "Processes with the same addresses and environment agree, so it depends on addresses "

@@ -1,4 +1,4 @@
-"""Folders to begin in: a law (Python, Rust or C), a transport library (Rust or C), a paper."""
+"""Creates folders for a law (Python, Rust or C), a transport library (Rust or C) or a paper."""
 
 from __future__ import annotations
 

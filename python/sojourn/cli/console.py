@@ -49,7 +49,7 @@ def stdout_console() -> Any:
 
 
 def table_console(stream: TextIO) -> Any:
-    """The same for a stream."""
+    """A rich console for a stream."""
     from rich.console import Console
 
     width = None if stream.isatty() else PIPE_WIDTH

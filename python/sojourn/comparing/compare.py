@@ -68,11 +68,12 @@ def compare(
         apps: applications written in Python by the name of the flows.
         endpoints: transport libraries, as for `sojourn.run`.
         engine: one or several (``"sim,linux"``): every AQM runs on each, as ``codel on linux``.
-        drawing: drawers of `sojourn.plots.background` that work meanwhile, for `Comparison.save`.
-        until: instead of `seeds`, when there are enough: ``decided`` (each headline difference has
-            a verdict), or a share such as ``5%`` (the half-width of its interval, of the larger of
+        drawing: drawers of `sojourn.plots.background` that draw during the runs, for
+            `Comparison.save`.
+        until: a stopping rule instead of `seeds`: ``decided`` (each headline difference has a
+            verdict), or a share such as ``5%`` (the half-width of its interval, of the larger of
             the two values). Tests and intervals hold for all repetitions together.
-        max_seeds: no AQM gets more, 60 by default.
+        max_seeds: the most seeds per AQM, 60 by default.
         race: with `until`, stop AQMs that have lost or are decided before the others.
         **engine_options: options of the engines, as for `sojourn.run`.
 

@@ -1,4 +1,4 @@
-"""Whether a folder already holds a comparison just as it would be saved again.
+"""Checks whether a folder already holds exactly the files that saving a comparison would write.
 
 The name of a comparison is the digest of everything its files depend on: the entries of its runs in
 the store, what the report says about the scenario, the forms of the figures, the code that writes

@@ -48,7 +48,7 @@ class Planned:
         tasks: the runs.
         metrics: custom metrics.
         memory: see `compare`.
-        until: when there are enough seeds; None if all runs are made.
+        until: the stopping rule; None if all runs are made.
     """
 
     scenario: _core.Scenario
@@ -144,7 +144,7 @@ def plan(
     race: bool = False,
     **engine_options: Any,
 ) -> Planned:
-    """Check what `compare` is given, with its arguments and errors, before anything runs."""
+    """Check the arguments of `compare` before anything runs, with the errors of `compare`."""
     rule = read_until(until, max_seeds, race)
     if rule is not None and seeds is not None:
         raise InputError("seeds: --until finds their number, and --max-seeds bounds it")

@@ -15,7 +15,7 @@ class StoppedContender:
 
     Attributes:
         aqm: the contender.
-        seeds: how many it has.
+        seeds: the number of its seeds.
         why: the reason, as a clause.
     """
 
@@ -30,7 +30,7 @@ class StoppingRule:
 
     Attributes:
         text: the rule as written: ``decided``, or a share such as ``5%``.
-        max_seeds: no contender gets more.
+        max_seeds: the most seeds of a contender.
         is_race: whether contenders stop one by one.
         stopped: those that have stopped before the others, in order.
         open: number of headline differences that were not known well enough at the end, of

@@ -80,7 +80,7 @@ def _open(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> int:
 def _is_lasting(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> bool:
     """Whether its verdicts stay when the p-values of others change.
 
-    Holm's correction depends on those; Bonferroni's holds whatever they become.
+    Holm's correction depends on these p-values; Bonferroni's does not.
     """
     family = [row for row in comparison.tests if not math.isnan(row.p_adjusted)]
     return rule.text != DECIDED or all(

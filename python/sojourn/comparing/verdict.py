@@ -1,6 +1,6 @@
 """The verdict of a comparison in one sentence: which AQM beats the first one, and by how much.
 
-It is judged by queue delay p95 and utilisation together, see `sojourn.comparing.dominance`.
+AQMs are judged by queue delay p95 and utilisation together, see `sojourn.comparing.dominance`.
 """
 
 from __future__ import annotations

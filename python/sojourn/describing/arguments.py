@@ -10,7 +10,7 @@ from sojourn.errors import InputError
 
 
 def whole(name: str, value: object, least: int = 0, *, remedy: str = "") -> int:
-    """A whole number as Python's `int`; numpy's integers are too, `True` is not.
+    """A whole number as Python's `int`; numpy's integers are accepted, `True` is not.
 
     Args:
         name: the argument, for the message.

@@ -90,7 +90,7 @@ def brief(entry: Entry) -> str:
 
 
 def _name_and_param(topic: str) -> tuple[str, str]:
-    """``pie.target`` in two; the dot of a number, a file's ending or a kernel's name is neither."""
+    """Split ``pie.target`` at its dot, but not at dots in numbers, file endings or kernel names."""
     code = r"(.*\.(?:py|so|dylib)(?::\w+)?\)?)" if names_code(topic) else r"(.*?)"
     found = re.fullmatch(code + r"(?:\.([A-Za-z_]\w*))?", topic)
     return (found[1], found[2] or "") if found else (topic, "")
@@ -120,7 +120,7 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     )
 
 
-# What decides otherwise in some of the kernels (crates/aqm/src/registry/kernels.rs).
+# Differences in decisions between kernels (crates/aqm/src/registry/kernels.rs).
 _CODEL = "kernel"
 _DIFFERING = {"codel": _CODEL, "fq_codel": _CODEL, "cake": "inverse_roots"}
 

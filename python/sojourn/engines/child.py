@@ -27,7 +27,8 @@ SUPERVISOR = Path(__file__).with_name("supervise.py")
 # The log level before each line of a kernel's log.
 _LEVEL = re.compile(r"^<\d>")
 _LOOK_EVERY_S = 0.05
-# A child whose clock stops this long hangs; in virtual time a step takes milliseconds.
+# A child whose clock stops for this long counts as hanging; in virtual time a step takes
+# milliseconds.
 _PATIENCE_S = 180.0
 _NONE: Mapping[str, str] = {}
 

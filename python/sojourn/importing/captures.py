@@ -26,7 +26,7 @@ _MAGIC = (
 _LONGEST_S = 86_400.0
 _BINS_PER_STEP = 10
 _FEWEST_LARGE = 10
-"""A step with fewer packets of 1000 B says nothing about the link's rate."""
+"""With fewer packets of 1000 B than this, a step says nothing about the link's rate."""
 _TCP = 6
 _WAYS: tuple[Way, Way] = ("up", "down")
 
@@ -139,7 +139,7 @@ def _measurement(
 
 
 def _rates(arrivals: Mapping[str, Any], length_s: float) -> StepCurve | None:
-    """By step, the highest rate of a tenth of it; without a transfer, the previous step's rate."""
+    """For each step, its highest rate in a tenth of it; without a transfer, the previous one."""
     width_s = arrivals["width_ns"] / 1e9
     found: list[float | None] = []
     for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):

@@ -12,7 +12,7 @@ from sojourn.errors import InputError
 from sojourn.importing.traffic import Traffic
 
 _PROBES = 10
-"""Losses are counted over this many probes."""
+"""Each loss rate is counted over this number of probes."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def share_curve(
 
 
 def loss_curve(probes: Iterable[tuple[float, bool]]) -> StepCurve | None:
-    """The share of probes lost in each ten; none if too few were sent, or none was lost.
+    """The share of lost probes for each ten probes; None if too few were sent, or none was lost.
 
     Args:
         probes: when each was sent, in seconds, and whether it was lost.

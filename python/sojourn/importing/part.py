@@ -12,7 +12,7 @@ def part(measured: Measurement, begin_s: float, end_s: float | None, name: str) 
     """The measurement from one time to another, counted from the first value of each series.
 
     Args:
-        measured: the whole of it.
+        measured: the whole measurement.
         begin_s: where the part begins, in seconds.
         end_s: where it ends; None is the end of the measurement.
         name: name of the file, for errors.

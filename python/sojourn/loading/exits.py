@@ -1,4 +1,4 @@
-"""Own code does not end the process: `os._exit` in it would do so with any status and no word."""
+"""Keeps custom code from ending the process silently with any status, as `os._exit` would do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _inside = threading.local()
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
-    """While this block runs own code, `os._exit` raises `SystemExit` in this thread."""
+    """While this block runs custom code, `os._exit` raises `SystemExit` in this thread."""
     guard()
     depth = getattr(_inside, "depth", 0)
     _inside.depth = depth + 1

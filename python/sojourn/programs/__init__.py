@@ -1,6 +1,6 @@
 """Unmodified programs on the guest kernel, in virtual time, behind any AQM.
 
-They take the place of one group of flows of a scenario, which gives their path: the link with its
+The programs replace one group of flows of a scenario and use that group's path: the link with its
 AQM, the reverse path, delays and ECN. A host whose name begins with ``server`` is in front of the
 link, one whose name begins with ``client`` behind it::
 

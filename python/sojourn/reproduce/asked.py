@@ -1,7 +1,7 @@
 """Variants that a reader asks for: other keys or AQMs, in all cases of an item or in some.
 
-They are measured next to the paper's own reading and shown next to what it publishes; they enter no
-score.
+They are measured in addition to the paper's own reading and shown next to the published values; no
+score includes them.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ Say = Callable[[str], None]
 
 
 def quiet(_what: str) -> None:
-    """Says nothing."""
+    """Discard a message."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Options:
         near: place of the near end: ``new``, ``host``, the name of a namespace or its file.
         far: the same for the far end.
         duration: duration; without one until a command at the near end has ended, or for ever.
-        spin: how long it polls before a packet is due: precise, at the price of a busy core.
+        spin: how long the router polls before a packet is due; more precise, but keeps a core busy.
         stall: a packet that leaves later than this makes the run invalid; ``5ms`` by default.
         mtu: the largest IP packet; ``1500B`` by default.
         command: the program at the near end with its arguments.
@@ -157,7 +157,7 @@ def route(
 
 
 def planned(options: Options) -> str:
-    """What the options mean, as JSON.
+    """The plan that follows from the options, as JSON.
 
     Raises:
         ScenarioError: an option is invalid.
@@ -171,7 +171,7 @@ def planned(options: Options) -> str:
 
 
 def with_warnings(options: Options, ended: dict[str, Any]) -> dict[str, Any]:
-    """The final report with what makes the run doubtful, and the scenario's ``remarks``."""
+    """The final report with warnings about the run, and the scenario's ``remarks``."""
     facts = ended["facts"]
     said = warnings(options, [p["bytes"] for p in facts["passed"]], facts["plan"]["paths"])
     return {**ended, "warnings": said, "remarks": facts["plan"].get("remarks", [])}

@@ -44,8 +44,8 @@ class _Simplifying:
 
     Attributes:
         variants: tries scenarios.
-        least: no score may be below this.
-        gain: nor may the gain over the base scenario of the same duration be below this.
+        least: the lowest allowed score.
+        gain: the lowest allowed gain over the base scenario of the same duration.
     """
 
     variants: Variants

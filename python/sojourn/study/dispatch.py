@@ -1,8 +1,8 @@
 """Sends runs to workers in batches of measured cost; sets aside runs that kill workers.
 
 A batch that fails because its worker died is repeated, because another batch of the same pool may
-have been the cause. The second time its runs are executed one by one, with nothing else running, to
-identify the one that kills; a run that does so `ALONE` times is set aside.
+have been the cause. After a second death, its runs are executed one by one, with nothing else
+running, to identify the run that kills workers; a run that does so `ALONE` times is set aside.
 """
 
 from __future__ import annotations

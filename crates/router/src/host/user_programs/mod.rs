@@ -184,8 +184,8 @@ impl<'a> UserPrograms<'a> {
         Ok(self.ids.samples(now, states.read()?))
     }
 
-    /// Whether all commands behind the link have ended; if there are none, whether all in front of
-    /// it have ended.
+    /// Whether all commands behind the link have ended; without such commands, whether all in front
+    /// of it have ended.
     pub(super) fn is_over(&self) -> bool {
         let side = |index: usize| self.plan.hosts[self.plan.wish.commands[index].host].side;
         let all = 0..self.reports.len();
