@@ -75,7 +75,7 @@ __all__ = [
     "run_programs",
 ]
 
-# Each is imported on first use; `sojourn --help` needs none of them.
+# Each is imported on first use, because `sojourn --help` needs none of them.
 _PACKAGES = (
     "app", "control", "law", "live", "plots", "programs", "report", "reproduce", "scenario",
     "search", "stability", "study",

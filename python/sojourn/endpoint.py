@@ -22,8 +22,8 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
 
     Args:
         scenario: what is run.
-        endpoints: the library, such as ``quinn:cc=bbr`` or ``./libmine.so``, by what the scenario
-            calls the transport.
+        endpoints: the library, such as ``quinn:cc=bbr`` or ``./libmine.so``, by the scenario's name
+            for the transport.
 
     Raises:
         InputError: it is not a mapping of texts, or loading a library ends the process.
@@ -55,7 +55,7 @@ def transports(scenario: _core.Scenario) -> list[str]:
 
 
 def library_file(text: str) -> Path | None:
-    """The file that an endpoint names; None for one that is compiled in."""
+    """The file that an endpoint names; None for an endpoint that is compiled in."""
     path = text.partition(":")[0].strip()
     return Path(path) if path.endswith((".so", ".dylib")) else None
 

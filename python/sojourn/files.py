@@ -322,8 +322,8 @@ def make_folder(folder: Path) -> None:
 
 def _confirm(folder: Path) -> None:
     """Sync the names in a folder to disk."""
-    # Some network file systems cannot do this. A folder that may not be listed cannot be opened,
-    # nor can any on Windows. The file itself is safe in all these cases.
+    # Some network file systems cannot sync a folder. A folder that may not be listed cannot be
+    # opened, nor can any on Windows. The file itself is safe in all these cases.
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | platforms.OPEN_FOLDER)
         try:

@@ -73,7 +73,7 @@ def _acquire(path: Path, what: str) -> int:
             holder = os.read(descriptor, 500).decode(errors="replace").strip()
             os.close(descriptor)
             raise InputError(_refusal(what, f"{holder or 'another process'} writes there"))
-        # The previous holder may have removed the file meanwhile.
+        # The previous holder may have removed the file since then.
         if _is(path, descriptor):
             try:
                 os.ftruncate(descriptor, 0)

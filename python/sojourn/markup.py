@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Only these make a parser leave a script element or change its state (HTML Standard §13.2.5.4 and
 # §13.2.5.15), and JSON needs none of them outside strings.
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-# The same for program text, where the characters are operators too; HTML ignores their case.
+# The same for program text, in which the characters are also operators; HTML ignores case.
 _LEAVES_SCRIPT = re.compile(r"<(?=/script|script|!--)", re.IGNORECASE)
 # Comments of a drawing repeat its texts, which are paths.
 _COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)

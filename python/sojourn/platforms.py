@@ -1,4 +1,4 @@
-"""What Linux, macOS and Windows do differently: locks, limits, other processes.
+"""Functions that differ between Linux, macOS and Windows: locks, limits, other processes.
 
 No other module imports `fcntl`, `msvcrt` or `resource`, which not every system has.
 """

@@ -114,7 +114,7 @@ def advise(
         store: the store in which earlier runs are found.
 
     Raises:
-        InputError: a number is out of range, or no shaper can stand for the medium.
+        InputError: a number is out of range, or no shaper can model the medium.
     """
     _check(line)
     names = ("now", "cake", "fq_codel")
@@ -183,7 +183,7 @@ def _check(line: Line) -> None:
 
 
 def _shaped(line: Line) -> tuple[int, int]:
-    """Rates of the shapers, down and up, in whole kbit/s as SQM takes them."""
+    """Rates of the shapers for download and upload, in whole kbit/s as SQM takes them."""
     down, up = line.down_bps * _DOWN_SHARE, line.up_bps * _UP_SHARE
     return math.floor(down / 1000) * 1000, math.floor(up / 1000) * 1000
 

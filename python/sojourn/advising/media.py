@@ -14,9 +14,9 @@ class Medium:
 
     Attributes:
         overhead: bytes per IP packet.
-        mpu: the least size of a packet in bytes; 0 where the medium has none.
+        mpu: the minimum size of a packet in bytes; 0 if the medium has no minimum.
         cells: ``none``, ``atm`` or ``ptm``.
-        doubt: what the description leaves open.
+        doubt: the unknown part of the description.
     """
 
     overhead: int
@@ -48,4 +48,4 @@ MEDIA = {
         "give the least rates that you measure",
     ),
 }  # fmt: skip
-"""Media that a shaper can stand for. Wi-Fi is not among them: its queue is in the driver."""
+"""Media that a shaper can model. Wi-Fi is not among them: its queue is in the driver."""

@@ -123,7 +123,7 @@ class ScenarioPair:
 
     @property
     def name(self) -> str:
-        """The scenario's name, and the link's where it has several."""
+        """The scenario's name, and the link's if the scenario has several."""
         name = self.scenario.name
         return name if len(self.scenario.links) == 1 else f"{name}, {self.link}"
 
@@ -222,7 +222,7 @@ def table(agreement: Agreement) -> list[dict[str, Any]]:
 
 
 def _value(result: Result, link: str, row: MetricRow) -> float:
-    if row.never and row.quantile is not None:  # `summary` lacks it, the histogram has it
+    if row.never and row.quantile is not None:  # the histogram has it, table `summary` does not
         found = data.distribution([result], "queue", link, "delay")
         return found.quantile_s(row.quantile) if found else 0.0
     return result.summary.get(f"queue/{link}/{row.name}", 0.0)

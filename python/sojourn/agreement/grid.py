@@ -16,7 +16,7 @@ AQMS = {
 FLOWS = (1, 4, 16, 64)
 RTTS_MS = (10, 100)
 
-# Against ns-3 all our AQMs run, in dialect `ns3` if they have it.
+# All our AQMs are compared with ns-3, in dialect `ns3` if they have it.
 NS3_AQMS = {
     "taildrop": "taildrop:limit=100p",
     "codel": "codel@ns3:limit=1000p",
@@ -27,7 +27,7 @@ NS3_AQMS = {
 }
 NS3_FLOWS = (1, 5, 20)
 NS3_RTTS_MS = (20, 100)
-# Suffix of the name of a scenario under ns-3's TCP without its known errors.
+# Suffix of a scenario's name when it runs under ns-3's TCP without the known errors of that TCP.
 MENDED = ", mended"
 
 _TEXT = """\

@@ -90,7 +90,7 @@ def as_markdown(agreement: Agreement) -> str:
 
 
 def introduction(names: tuple[str, str], seeds: int) -> str:
-    """How to read the table.
+    """The explanation of the table.
 
     Args:
         names: the engines; the second is the reference.

@@ -19,7 +19,7 @@ class CoveringDesign:
     """A covering design.
 
     Attributes:
-        name: what ``--grid`` calls it.
+        name: its name in ``--grid``.
         title: title of its page.
         factors: levels keyed by name; rates in Mbit/s. With mixed round trips half of the flows
             have each.
@@ -130,7 +130,7 @@ _LEFT_OUT: dict[str, Callable[[Cell], bool]] = {
 
 
 def name(cell: Cell) -> str:
-    """The name of a cell: its levels."""
+    """The name of a cell, which consists of its levels."""
     ecn = " ecn" if cell["ecn"] else ""
     others = "" if cell["traffic"] == "bulk" else f" + {cell['traffic']}"
     offload = ", tso" if _offload(cell) != "off" else ""
@@ -180,7 +180,7 @@ def scenario(cell: Cell, tcp: str = "linux") -> _core.Scenario:
 
     Args:
         cell: the levels.
-        tcp: the profile that stands for the kernel's TCP.
+        tcp: the profile that models the kernel's TCP.
     """
     path = _Path(int(cell["rate"]) * 1_000_000, _RTTS_MS[str(cell["rtt"])])
     text = "\n".join([
@@ -222,7 +222,7 @@ def _queue(cell: Cell, path: _Path) -> str:
         "dualpi2": f"dualpi2@linux:limit={limit}p",
     }[str(cell["aqm"])]
     if not cell["ecn"] or cell["aqm"] in ("cake", "sfb", "dualpi2"):
-        return text  # these three mark every ECN-capable packet
+        return text  # these three AQMs mark every ECN-capable packet
     return f"{text},ecn=true"
 
 

@@ -77,7 +77,7 @@ def _rust(folder: Path) -> Path:
 
 
 def _kept(built: Path, made: Path) -> Path:
-    """Move a complete library to its place; remove remains of killed builds."""
+    """Move a complete library to its final path; remove the remains of killed builds."""
     files.remove_leftovers(made.parent.glob(".*.tmp"))
     files.write(made, built.read_bytes())
     return made

@@ -52,7 +52,7 @@ app = {{ kind = "cbr", rate = "{rate}", packet = "{packet}" }}
 
 
 def grid(flows: int, rtt_ms: int) -> str:
-    """Bulk flows of one RTT, as a scenario."""
+    """A scenario with bulk flows of one RTT."""
     bulk = _BULK.format(name="bulk", count=flows, rtt=rtt_ms)
     return f'name = "{flows} flows, {rtt_ms} ms"\n{_HEAD}{bulk}'
 

@@ -17,7 +17,7 @@ _NAMED = re.compile(r"[\w./-]+\.sh\b")
 
 @dataclass(frozen=True)
 class ScriptResult:
-    """How one script ended.
+    """The outcome of one script.
 
     Attributes:
         script: its path below the folder, without ``.pkt``.
@@ -76,13 +76,13 @@ def _run(path: Path, folder: Path) -> ScriptResult:
 
 
 def _named(folder: Path, text: str) -> dict[str, str]:
-    """The texts of the shell scripts that a script names, where they exist."""
+    """The texts of the shell scripts that a script names, if they exist."""
     names = sorted(set(_NAMED.findall(text)))
     found = {name: folder / name for name in names if not name.startswith("/")}
     return {name: reading.text(file, "script") for name, file in found.items() if file.is_file()}
 
 
 def counts(results: Sequence[ScriptResult]) -> dict[str, int]:
-    """How many scripts ended in each way."""
+    """The number of scripts per verdict."""
     verdicts = ("passed", "not applicable", "failed", "unreadable")
     return {word: sum(result.verdict == word for result in results) for word in verdicts}

@@ -159,7 +159,7 @@ def _lines(line: Line, advice: Advice) -> list[str]:
 
 
 def _cpu(line: Line, advice: Advice) -> str:
-    """What the discipline itself costs at the line's rates."""
+    """The CPU cost of the discipline itself at the line's rates."""
     from sojourn.advising.line import COST_NS
 
     packets_per_s = (line.down_bps + line.up_bps) / (8 * 1514)

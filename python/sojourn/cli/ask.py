@@ -117,7 +117,7 @@ def _print_generated(resolved: dict[str, Any]) -> None:
 
 
 def _print_effective(effective: list[dict[str, Any]]) -> None:
-    """The values in use, one a line, in aligned columns."""
+    """Print the values in use, one per line, in aligned columns."""
     rows = [("link", "value", "in use", "in place of")] if effective else []
     for value in effective:
         name = f"{value['part']} {value['name']}".strip()

@@ -22,11 +22,11 @@ class Entry(NamedTuple):
 
     module: str
     function: str
-    """Its name in that module."""
+    """The command's name in that module."""
     summary: str
-    """The first sentence of its help."""
+    """The first sentence of the command's help."""
     computes: bool = False
-    """Whether it needs the libraries that draw and compute."""
+    """Whether the command needs the libraries that draw and compute."""
 
 
 COMMANDS = {
@@ -154,7 +154,7 @@ class Commands(click.Group):
     """The group of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names in alphabetical order."""
+        """The names of the commands in alphabetical order."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

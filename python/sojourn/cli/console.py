@@ -26,7 +26,7 @@ def say(text: str) -> None:
 
 
 def warn(lines: list[str]) -> None:
-    """Warnings, one line each, to stderr."""
+    """Write warnings to stderr, one per line."""
     for line in lines:
         say(f"sojourn: warning: {line}")
 
@@ -85,7 +85,7 @@ class Lines:
         )
 
     def stop(self) -> None:
-        """Report how long it took."""
+        """Report the elapsed time."""
         took_s = time.monotonic() - self._began
         say(f"{self._done:,} of {counted(self._runs, 'run')} in {took_s:.1f} s")
 
@@ -112,7 +112,7 @@ class Bar:
         )
         self._at_end = contextlib.ExitStack()
         self._at_end.callback(self._bar.stop)
-        # It hides the cursor. We do not wait for locks of the main thread.
+        # The progress bar hides the cursor. We do not wait for locks of the main thread.
         self._at_end.enter_context(ending.before_end(_show_cursor))
         self._task = self._bar.add_task(
             "", total=simulated_s, runs=f"0/{counted(runs, 'run')}", rate=""

@@ -20,8 +20,8 @@ from sojourn.errors import Interrupted
 
 INTERRUPTED = 130
 _AGAIN_S = 0.01
-# How long a command has to end by itself and report what is kept. A large process has less, because
-# the system frees its memory (2 GB in 0.15 s) before the process has ended.
+# The time in which a command may end by itself and report the runs that are kept. A large process
+# has less time, because the system frees its memory (2 GB in 0.15 s) before the process has ended.
 _PATIENCE_S, _LEAST_PATIENCE_S = 0.1, 0.02
 _RELEASED_BYTES_PER_S = 15e9
 
@@ -138,7 +138,7 @@ def _interrupt_main_thread() -> None:
 
 def _wakeups() -> Callable[[], bytes]:
     """A function that waits for a signal to arrive, and returns its number as a byte."""
-    if platforms.IS_WINDOWS:  # there the interpreter writes to sockets alone
+    if platforms.IS_WINDOWS:  # there the interpreter writes only to sockets
         import socket
 
         listening, waking = socket.socketpair()

@@ -21,7 +21,7 @@ SEED = click.IntRange(0, LARGEST_SEED)
 F = TypeVar("F", bound=Callable[..., Any])
 
 REPLACED = "Files of an earlier result there are replaced, other files stay."
-"""What ``--out`` does to a folder that holds a result."""
+"""The effect of ``--out`` on a folder that holds a result."""
 
 
 class FilePath(click.Path):
@@ -197,7 +197,7 @@ def engine_option(note: str) -> Callable[[F], F]:
     """--engine.
 
     Args:
-        note: what follows the list of engines in the help text.
+        note: the text after the list of engines in the help text.
     """
     engines = "; ".join(f"{engine.name}: {engine.about}" for engine in registry.declared())
     return click.option(

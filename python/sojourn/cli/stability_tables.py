@@ -19,7 +19,7 @@ _HEAD = (
 
 
 def print_margins(found: Stability, console: Any) -> None:
-    """One row per operating point, then what it means."""
+    """Print one row per operating point, then an explanation."""
     table = _table(_HEAD)
     scaled = (
         found.rate_bps * 1e-6, found.rtt_s * 1e3, found.flows, found.delay_s * 1e3,
@@ -88,7 +88,7 @@ def _table(head: tuple[str, ...]) -> Any:
 
 
 def _show(value: float) -> str:
-    """Four digits at most; a dash where there is no value."""
+    """A number with at most four digits; a dash if there is no value."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):

@@ -69,7 +69,7 @@ def aqms_option(help_text: str) -> Callable[[Any], Any]:
 
 
 def given_aqms(texts: tuple[str, ...]) -> list[str] | None:
-    """The AQMs of `aqms_option`; None where it is not given."""
+    """The AQMs of `aqms_option`; None if the option is not given."""
     return split_all(texts) if texts else None
 
 
@@ -315,7 +315,7 @@ def _results(store: str, aqms: tuple[str, ...], where: tuple[str, ...] = ()) -> 
 
 
 def _conditions(where: tuple[str, ...]) -> dict[str, list[str]]:
-    """By axis the values and comparisons of ``--where``; a point must meet one of them."""
+    """The values and comparisons of ``--where`` by axis; a point must meet one of each axis."""
     from sojourn.errors import InputError
 
     found: dict[str, list[str]] = {}

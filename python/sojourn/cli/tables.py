@@ -91,5 +91,5 @@ def _tight(cell: TableCell) -> str:
 
 
 def _lines(aqm: str) -> list[str]:
-    """An AQM on several lines: kind, then its parameters."""
+    """An AQM on several lines: its kind, then its parameters."""
     return aqm.replace(":", "\n").replace(",", "\n").split("\n")

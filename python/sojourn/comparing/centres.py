@@ -46,7 +46,7 @@ def estimate_of(
 
 
 def operands_of(row: MetricRow) -> int:
-    """1 if its values are quantiles of a histogram, else 0."""
+    """1 if the metric's values are quantiles of a histogram, else 0."""
     return int(row.quantile is not None)
 
 

@@ -97,7 +97,7 @@ class ComparedRuns(Tabular):
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were not valid experiments, one sentence each."""
+        """The reasons why runs were not valid experiments, one sentence each."""
         return [
             f"{aqm}, seed {result.manifest['seed']}: {reason}"
             for aqm in self.aqms
@@ -217,7 +217,7 @@ class ComparedRuns(Tabular):
 
     @cached_property
     def shaped(self) -> dict[str, str]:
-        """By contender the rate to which its AQM shapes, if these differ (see `shaping`)."""
+        """The rates to which AQMs shape, by contender, if these rates differ (see `shaping`)."""
         return {} if self.references else shaping.rates(self.results, self.link)
 
     @cached_property
@@ -302,5 +302,5 @@ def _less(value: float, base: float) -> float:
 
 
 def run_folder(contender: str, seed: int) -> Path:
-    """Where a run is saved below the output folder: a partition of one dataset (Hive's layout)."""
+    """The folder of a run below the output folder: a partition of one dataset (Hive's layout)."""
     return Path("runs") / f"contender={quote(contender, safe='@,')}" / f"replica={seed}"

@@ -65,7 +65,7 @@ def _nearly_fixed(comparison: ComparedRuns) -> Iterator[str]:
 
 
 def method(comparison: ComparedRuns) -> list[str]:
-    """How to read the numbers, in a few sentences; one more if values are unknown."""
+    """A few sentences that explain the numbers, and one more if values are unknown."""
     n = len(comparison.seeds)
     if n == 1 and not comparison.references:
         return ["Values are those of one seed: intervals and tests need two seeds or more."]

@@ -63,7 +63,7 @@ def t_quantile(degrees: int, probability: float) -> float:
 
 
 def outside_median(values: int, level: float) -> int:
-    """How many order statistics to exclude at either end of an interval of the median.
+    """The number of order statistics to exclude at either end of an interval of the median.
 
     Args:
         values: the number of values.
@@ -79,7 +79,7 @@ def outside_median(values: int, level: float) -> int:
 
 
 def root(function: Callable[[float], float], low: float, high: float, *, tolerance: float) -> float:
-    """Where a function changes its sign, by regula falsi in the Illinois form.
+    """The argument at which a function changes its sign, by regula falsi in the Illinois form.
 
     Args:
         function: has different signs at both ends.

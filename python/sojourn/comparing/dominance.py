@@ -51,7 +51,7 @@ JointVerdict = Literal["better", "worse", "trade", "same", ""]
 
 @dataclass(frozen=True)
 class Dominance:
-    """How surely one AQM dominates another on the plane of delay and utilisation.
+    """The certainty that one AQM dominates another on the plane of delay and utilisation.
 
     Attributes:
         aqm: the AQM that may dominate.
@@ -157,7 +157,7 @@ def plane(comparison: ComparedRuns) -> list[Dominance]:
     return _planes[comparison]
 
 
-# A report asks for it several times.
+# Cached, because a report asks for it several times.
 _planes: WeakKeyDictionary[ComparedRuns, list[Dominance]] = WeakKeyDictionary()
 
 
@@ -196,7 +196,7 @@ def _directions(row: PairedDifference) -> tuple[bool, bool]:
 
 
 def metrics_of_plane(comparison: ComparedRuns) -> list[Metric]:
-    """Queue delay p95 and utilisation, those that the comparison has."""
+    """Those of queue delay p95 and utilisation that the comparison has."""
     found = {m.metric: m for m in comparison.metrics if m.scope == "queue" and m.metric in PAIR}
     return [found[name] for name in PAIR if name in found]
 

@@ -43,7 +43,7 @@ class Metric:
 
     @property
     def label(self) -> str:
-        """Its name in tables and sentences, without the unit."""
+        """The metric's name in tables and sentences, without the unit."""
         return f"{self.row.label} {self.name}" if self.scope == "class" else self.row.label
 
     @property
@@ -67,7 +67,7 @@ class Metric:
 
     @property
     def centre(self) -> Centre:
-        """Whether its mean or its median over seeds is shown."""
+        """Whether tables show the metric's mean or its median over seeds."""
         return self.row.centre
 
 

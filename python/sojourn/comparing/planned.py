@@ -167,7 +167,7 @@ def plan(
         seeds = whole("seeds", seeds, 1, remedy=_SEEDS)
         check_memory(loaded, len(variants) * seeds, jobs or default_jobs(), memory)
     seed_list = choose_seeds(loaded.seed, seeds)
-    # The first run of each AQM comes first, so that its figures can be drawn meanwhile.
+    # The first run of each AQM comes first, so that its figures can be drawn during the other runs.
     cells = [(aqm, seed) for seed in seed_list for aqm in variants]
     tasks = [_task(variants[aqm], aqm, seed, controls, link) for aqm, seed in cells]
     references = _references([text for *_, text in variants.values()], on)
@@ -185,7 +185,7 @@ def _task(
 def _variants(
     loaded: _core.Scenario, link: str, aqms: Sequence[str], on: Sequence[EngineSelection]
 ) -> dict[str, tuple[_core.Scenario, EngineSelection, str]]:
-    """By the name of a contender, its scenario, engine and AQM."""
+    """Scenario, engine and AQM of each contender, by its name."""
     if len({engine.label for engine in on}) < len(on):
         raise InputError("engine: contenders are named by engine and AQM; name each engine once")
     # The scenario's own queue stays; its text includes the limit from the link's buffer.
@@ -214,7 +214,7 @@ def _kernel(scenario: _core.Scenario, on: Sequence[EngineSelection]) -> str:
 
 
 def _references(aqms: Sequence[str], on: Sequence[EngineSelection]) -> dict[str, str]:
-    """By the name of a contender, the same AQM on the last engine."""
+    """The same AQM on the last engine for each contender, by its name."""
     return {
         f"{aqm} on {engine.label}": f"{aqm} on {on[-1].label}"
         for aqm in dict.fromkeys(aqms)

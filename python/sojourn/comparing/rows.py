@@ -61,12 +61,12 @@ class PairedDifference:
 
     @property
     def headline(self) -> bool:
-        """Whether it is a test of the headline family; others are exploratory."""
+        """Whether the row is a test of the headline family; others are exploratory."""
         return self.metric.is_headline
 
     @property
     def verdict(self) -> DifferenceVerdict:
-        """What the difference means, for tests of the headline family and between engines.
+        """The meaning of the difference, for tests of the headline family and between engines.
 
         ``same`` within the margin, significant or not; otherwise empty if it is not significant at
         5 % after correction, ``different`` if neither direction is better as such. Between engines

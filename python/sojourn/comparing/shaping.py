@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sojourn.comparing.metrics import Metric
     from sojourn.running.result import Result
 
-# Framing of a packet at the shaper; with the rate it determines the throughput.
+# Framing of a packet at the shaper; framing and rate determine the throughput.
 _FRAMING = {"overhead": "0B", "mpu": "0B", "cells": "none"}
 _AT_THE_QUEUE = ("delay_p95", "utilisation")
 _OF_THE_PATH = {"owd_p95": "path delay p95", "rtt_p95": "path delay p95"}

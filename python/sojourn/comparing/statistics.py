@@ -37,7 +37,7 @@ class Estimate:
         half_width: half of the interval; NaN with too few values: two for a mean, six for a
             median.
         n: number of values.
-        centre: what `mean` is.
+        centre: whether `mean` is a mean or a median.
         ends: ends of an interval that is not symmetric about `mean`.
     """
 

@@ -51,7 +51,7 @@ class StoppingRule:
         return Looks(planned_looks(self.max_seeds))
 
     def facts(self) -> dict[str, Any]:
-        """For JSON; `from_facts` reads them."""
+        """The state of the rule for JSON, as `from_facts` reads it."""
         return asdict(self) | {"looks": list(self.looks.counts)}
 
 

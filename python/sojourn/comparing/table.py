@@ -57,7 +57,7 @@ class TableRow:
 
 
 def legend(comparison: ComparedRuns) -> str:
-    """What the signs mean; empty for a single AQM."""
+    """The meaning of the signs; empty for a single AQM."""
     if comparison.references:
         return _ENGINE_LEGEND
     return _LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else ""

@@ -72,7 +72,7 @@ def _stop(
 
 
 def _open(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> int:
-    """How many of its headline differences are not known well enough."""
+    """The number of the contender's headline differences that are not known well enough."""
     rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
     return sum(not _is_known(rule, comparison, row) for row in rows)
 
@@ -192,7 +192,7 @@ def _beats(comparison: ComparedRuns, winner: str, aqm: str) -> bool:
 
 
 def lines(until: StoppingRule, seeds: int) -> list[str]:
-    """How many seeds were run and why, for the head of a comparison.
+    """Sentences with the number of seeds and its reason, for the head of a comparison.
 
     Args:
         until: the rule at the end.

@@ -21,7 +21,7 @@ class WritesToml(Protocol):
     """A scenario that can be written as TOML, such as `sojourn.scenario.Scenario`."""
 
     def to_toml(self) -> str:
-        """The text of its file."""
+        """The text of the file."""
 
 
 ScenarioLike = str | Path | WritesToml | _core.Scenario
@@ -148,7 +148,7 @@ def _hint(name: str, named: Iterable[str]) -> str:
 
 
 def _result_of(text: str) -> str:
-    """A description of a result file; empty if it is not one."""
+    """A description of a result file; empty if the file is not one."""
     try:
         facts = json.loads(text)
     except (ValueError, RecursionError):

@@ -40,7 +40,7 @@ class Quantity:
 
     @property
     def size(self) -> float:
-        """In the first unit of its family: seconds, bits per second, bytes."""
+        """The value in the first unit of its family: seconds, bits per second, bytes."""
         return self.number * _FAMILIES[self.family][self.unit]
 
     def at(self, size: float) -> str:

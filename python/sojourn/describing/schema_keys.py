@@ -42,7 +42,7 @@ class SchemaKey(NamedTuple):
 
     @property
     def doc(self) -> str:
-        """What it means."""
+        """The meaning of the key."""
         return str(self.schema.get("description", ""))
 
     @property
@@ -75,7 +75,7 @@ def below(key: SchemaKey) -> list[SchemaKey]:
 
 @functools.cache
 def keys() -> dict[str, SchemaKey]:
-    """Every key by its path, in the order of the schema."""
+    """Every key, by its path, in the order of the schema."""
     found: dict[str, SchemaKey] = {}
     _collect("", _whole(), found)
     return found

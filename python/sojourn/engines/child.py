@@ -35,10 +35,10 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a child's clock may stop.
+    """The limit on a stop of a child's clock.
 
     Attributes:
-        cpu_s: CPU time that the child may use meanwhile.
+        cpu_s: CPU time that the child may use during such a stop.
         remedy: the message if it uses more.
     """
 
@@ -188,7 +188,7 @@ def _judge(folder: Folder, what: str, remedies: Mapping[str, str]) -> None:
 
 
 def end_of_console(folder: Folder, remedies: Mapping[str, str] = _NONE) -> str:
-    """Why a child ended, according to its console, with a remedy."""
+    """The reason why a child ended, according to its console, with a remedy."""
     text = folder.console.read_text(errors="replace") if folder.console.exists() else ""
     lines = [line for raw in text.splitlines() if (line := _LEVEL.sub("", raw).strip())]
     for message, remedy in remedies.items():

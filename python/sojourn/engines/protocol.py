@@ -40,7 +40,7 @@ class EngineOption:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What the command line shows of an engine without loading its code.
+    """The properties of an engine that the command line shows without loading the engine's code.
 
     Attributes:
         name: its name on the command line, in Python and in manifests.
@@ -91,11 +91,11 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name on the command line, in Python and in manifests."""
+        """The engine's name on the command line, in Python and in manifests."""
 
     @property
     def about(self) -> str:
-        """What it is, such as ``the real kernel``."""
+        """A short description, such as ``the real kernel``."""
 
     @property
     def is_testbed(self) -> bool:
@@ -103,7 +103,7 @@ class Engine(Protocol):
 
     @property
     def options(self) -> Sequence[EngineOption]:
-        """Its options in addition to those of every run."""
+        """The engine's options in addition to those of every run."""
 
     def prepare(
         self,
@@ -138,7 +138,7 @@ class Engine(Protocol):
         """
 
     def identity(self, scenario: _core.Scenario, options: OptionValues) -> str | None:
-        """What a run depends on besides the scenario and this package.
+        """A text that identifies all dependencies of a run besides the scenario and this package.
 
         None if a second run may differ from the first, as in real time; such runs are not stored.
 

@@ -57,7 +57,7 @@ class EngineSelection:
             return job.collect()
 
     def identity(self, scenario: _core.Scenario) -> str | None:
-        """What a run depends on, None if it cannot be repeated; see `Engine.identity`."""
+        """The dependencies of a run, None if it cannot be repeated; see `Engine.identity`."""
         return self.engine.identity(scenario, self.options)
 
     def describe(self) -> str:
@@ -65,7 +65,7 @@ class EngineSelection:
         return self.engine.describe(self.options)
 
     def digest(self) -> str:
-        """What its results depend on; see `Engine.digest`."""
+        """A digest of everything that the engine's results depend on; see `Engine.digest`."""
         return self.engine.digest(self.options)
 
 

@@ -21,7 +21,7 @@ _EPOCH = "1970-01-01T00:00:00.000000Z"
 _UPLINKS = ("up", "upload", "upstream", "uplink")
 # Flent samples this often.
 _STEP_NS = 200_000_000
-# The classes of service of rrul by DSCP; those of its pings by UDP.
+# The classes of service of rrul, by DSCP, and those of its UDP pings.
 _RRUL = {0: "BE", 8: "BK", 40: "CS5", 46: "EF"}
 _RRUL_PINGS = {0: "UDP BE", 8: "UDP BK", 46: "UDP EF"}
 _RRUL_BE_STREAMS = 4
@@ -131,7 +131,7 @@ def _by_flow(
 
 
 def _rates(delivered: Mapping[int, float], instants: list[int]) -> Series:
-    """What arrived since the last sample in Mbit/s; null while nothing has arrived."""
+    """The rate of arrivals since the last sample in Mbit/s; null until something has arrived."""
     rates: Series = []
     before, last = 0.0, 0
     for t in instants:
@@ -182,7 +182,7 @@ def _both_ways(
 
 
 def _ping_labels(name: str, pings: list[_Flow]) -> list[str]:
-    """The first ping is that of ICMP; further ones are those of UDP."""
+    """The first ping uses ICMP; further ones use UDP."""
     labels, used = [], set()
     for number, ping in enumerate(pings):
         label = _ICMP if number == 0 else f"UDP BE{number}"

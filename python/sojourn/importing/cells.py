@@ -33,7 +33,7 @@ def of_lines(lines: Sequence[str], name: str) -> Rows:
         return [(number, line.split()) for number, line in kept]
     rows = [(number, _cells(line, separator, f"{name}, line {number}")) for number, line in kept]
     if separator == ";":
-        # Where semicolons separate columns, the comma is the decimal mark.
+        # If semicolons separate columns, the comma is the decimal mark.
         rows = [(number, [_point(cell) for cell in cells]) for number, cells in rows]
     return rows
 

@@ -87,7 +87,7 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
 
 
 def _lost_probes(probes: list[tuple[float, float]], result: Measurement) -> None:
-    """In a table of round trips only, a row without one stands for a lost probe."""
+    """In a table with only round trips, a row without a round trip means a lost probe."""
     result.losses = loss_curve((time, not rtt > 0) for time, rtt in probes)
     lost = sum(not rtt > 0 for _, rtt in probes)
     result.loss = lost / len(probes)
@@ -115,7 +115,7 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     for column in header:
         words = re.split(r"[^a-z0-9%]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
         matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
-        # `rtt_time` is not a clock, and `rtt_delay` one quantity.
+        # `rtt_time` is not a clock, and `rtt_delay` is one quantity.
         for other in ("time", "delay"):
             if "rtt" in matching and other in matching:
                 matching.remove(other)

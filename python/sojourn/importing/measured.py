@@ -107,7 +107,7 @@ class Measurement:
     """The content of a file."""
 
     format: str
-    """Its format in words, such as ``iperf3 report (TCP)``."""
+    """The file's format in words, such as ``iperf3 report (TCP)``."""
     down: StepCurve | None = None
     """Rate towards the measuring host, bit/s."""
     up: StepCurve | None = None
@@ -128,7 +128,7 @@ class Measurement:
     traffic: Traffic | None = None
     """The flows of a capture."""
     details: dict[str, Any] | None = None
-    """All that a capture shows, in the units of its names."""
+    """All values from a capture, in the units in their names."""
     cc: str | None = None
     streams: int | None = None
     read: list[str] = field(default_factory=list)

@@ -9,7 +9,7 @@ from sojourn.importing.measured import Measurement, StepCurve
 
 
 def part(measured: Measurement, begin_s: float, end_s: float | None, name: str) -> Measurement:
-    """The measurement from one time to another, counted from the first value of each series.
+    """The part of a measurement between two times, counted from the first value of each series.
 
     Args:
         measured: the whole measurement.

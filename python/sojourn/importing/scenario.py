@@ -21,7 +21,7 @@ _ARRIVAL_S = 1.0
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What the user adds to a file; None leaves it to the file, or to a stated assumption."""
+    """The user's additions to a file; for None the file's value or a stated assumption holds."""
 
     rate: str | None = None
     """Rate of the link, such as ``50mbit``, if the file has none."""
@@ -138,7 +138,7 @@ def _path(measured: Measurement, given: Assumptions, assumed: list[str]) -> tupl
 
 
 def _delays(delays: StepCurve, least_s: float) -> list[str]:
-    """A schedule of the delay above a least one."""
+    """A schedule of the delay above the smallest one."""
     if len(set(delays.values)) == 1 and least_s:
         return []
     steps = [span(round(value - least_s, 9)) for value in delays.values]
@@ -201,7 +201,7 @@ def _steps(of: StepCurve, values: list[str]) -> str:
 
 
 def _control(measured: Measurement, assumed: list[str]) -> str:
-    """The congestion control that the file names, if we have it."""
+    """The congestion control that the file names, if Sojourn has it."""
     from sojourn import _core
 
     if measured.cc in {control["name"] for control in _core.ccs()}:

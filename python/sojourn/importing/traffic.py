@@ -136,7 +136,7 @@ def _order(item: tuple[tuple[Way, int | None, bool, int], Any]) -> tuple[str, in
 
 
 def _segment(flows: list[dict[str, Any]], way: Way) -> Iterator[str]:
-    """The size of full segments at IP level, if it is not the default."""
+    """The size of full segments at IP level, if this is not the default."""
     sizes = []
     for flow in flows:
         headers = 60 if flow["client"].startswith("[") else 40

@@ -28,7 +28,7 @@ _LONGEST = 60_000
 
 
 def folder() -> Path:
-    """Where the page's files are.
+    """The folder with the page's files.
 
     Raises:
         InputError: this installation was built without them.

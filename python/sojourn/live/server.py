@@ -41,7 +41,7 @@ class _Files(SimpleHTTPRequestHandler):
         return True
 
     def end_headers(self) -> None:
-        # Another version on the same port must not use this one's cached files.
+        # Another version of the page on the same port must not use cached files of this version.
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
 

@@ -40,7 +40,7 @@ _LIBRARY = re.compile(
 )
 
 
-# It takes about 30 ms for a law in Python, so it runs once per process and source digest.
+# The check takes about 30 ms for a law in Python, so it runs once per process and source digest.
 _OPERATIONS = 10_000
 _REPEATING: set[tuple[str, ...]] = set()
 
@@ -300,7 +300,7 @@ def load_module(file: Path) -> ModuleType:
 
 
 def _line(file: Path, error: BaseException) -> str:
-    """File and line in it where an import failed."""
+    """The file and the line at which an import failed."""
     if isinstance(error, SyntaxError) and error.lineno:
         return f"{file}:{error.lineno}"
     line, step = 0, error.__traceback__

@@ -200,7 +200,7 @@ def _copied(file: Path, content: bytes, digest: str) -> str:
     if digest in _COPIES:
         return _COPIES[digest]
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
-        # It stays open, because the loader identifies libraries by path.
+        # The file stays open, because the loader identifies libraries by path.
         descriptor = os.memfd_create(file.name)
         with os.fdopen(descriptor, "wb", closefd=False) as copy:
             copy.write(content)

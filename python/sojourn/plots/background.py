@@ -146,7 +146,7 @@ class Begun:
         self._release = release
 
     def figures(self) -> dict[str, Written]:
-        """By kind, the files of every figure for which values exist.
+        """The files of every figure for which values exist, by kind.
 
         Raises:
             InputError: the format or size is unknown.

@@ -101,7 +101,7 @@ class Completions:
 
     Attributes:
         finished: times of those that finished.
-        unfinished: how long the others were observed; they took longer.
+        unfinished: observed durations of the others, which took longer.
     """
 
     def __init__(self, finished: Distribution, unfinished: Distribution) -> None:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Histograms = dict[tuple[str, str, str], Floats]
-"""By scope, name and metric: lower edges in ns, upper edges and counts, shape ``(3, n)``."""
+"""Lower edges in ns, upper edges and counts, shape ``(3, n)``, by scope, name and metric."""
 Series = dict[str, tuple[Floats, Floats]]
-"""By variable: seconds and values, each of shape ``(n_samples,)``."""
+"""Seconds and values, each of shape ``(n_samples,)``, by variable."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sojourn.describing.quantity import quantity
 from sojourn.errors import InputError
 
 Commands = Mapping[str, str | Sequence[str]]
-"""By host, or by host and start (``client@2s``), a command of the shell, or several."""
+"""One or several shell commands by host, or by host and start (``client@2s``)."""
 
 SIDES = ("server", "client")
 GROUP = "programs"
@@ -22,7 +22,7 @@ GROUP = "programs"
 _HOST = re.compile(r"(server|client)(-?[a-z0-9]+)*")
 _MOST_NAME = 60
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Servers start at once, clients when these listen.
+# Servers start at once, clients when the servers listen.
 _CLIENTS_START_NS = 1_000_000_000
 _LATEST_NS = 2**62
 FOLDER_BYTES = 256_000_000
@@ -31,7 +31,7 @@ _MOST_PROCESSES = 400
 
 @dataclass(frozen=True)
 class Command:
-    """A command.
+    """A command for a host.
 
     Attributes:
         host: where it runs.
@@ -67,17 +67,17 @@ class Programs:
 
     @property
     def hosts(self) -> list[str]:
-        """Their hosts, in the order of first use."""
+        """The hosts of the commands, in the order of first use."""
         return list(dict.fromkeys(command.host for command in self.commands))
 
     def seen(self) -> list[str]:
-        """Files that they may read in addition to those of every guest."""
+        """Files that the commands may read in addition to those of every guest."""
         java = sorted(Path("/etc").glob("java-*-openjdk"))
         return [*_SYSTEM, *map(str, java), *map(str, self.visible)]
 
     @property
     def visible(self) -> list[Path]:
-        """Files that the user lets them read."""
+        """Files that the user lets the commands read."""
         return [*(folder for _, folder in self.folders), *self.see]
 
     def link(self, scenario: _core.Scenario) -> str:

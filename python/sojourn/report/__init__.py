@@ -153,7 +153,7 @@ def page(
 
 
 def page_style(more: str = "") -> Markup:
-    """The style of every page, with additions for one of them."""
+    """The style of every page, with additions for one page."""
     return style_in_html((_HERE / "page.css").read_text(encoding="utf-8") + more)
 
 

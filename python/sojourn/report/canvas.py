@@ -121,7 +121,7 @@ class Canvas:
     def line(
         self, x: Floats, y: Floats, stroke: str, width: float = 1.6, dash: str = "none"
     ) -> None:
-        """A line through positions; it is interrupted where one is not finite."""
+        """A line through positions, interrupted at positions that are not finite."""
         dashed = "" if dash == "none" else f' stroke-dasharray="{dash}"'
         self._parts.append(
             f'<path d="{_path(x, y)}" fill="none" stroke="{stroke}" stroke-width="{width:g}" '

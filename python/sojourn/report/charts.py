@@ -48,7 +48,7 @@ Keys = Mapping[str, Key]
 
 
 def charts(comparison: ComparedRuns) -> dict[str, dict[str, str]]:
-    """By kind of figure, the chart for each of `WIDTHS`; without those that have no values."""
+    """The chart for each of `WIDTHS`, by kind of figure; charts without values are left out."""
     results = {aqm: comparison.of(aqm) for aqm in comparison.aqms}
     of, omitted = keys(results), omitted_figures(comparison.shaped)
     found = {
@@ -239,7 +239,7 @@ def _delay_time(results: Results, link: str, of: Keys, size: str) -> Canvas | No
 
 
 def _ticks_explained(canvas: Canvas, size: str) -> None:
-    """What the ticks mean: next to the title, or on a narrow screen below it."""
+    """The meaning of the ticks: next to the title, or on a narrow screen below it."""
     words = (("| drops, below", _LOSS), ("| marks, above", _MARK))
     x, y = (canvas.width - 190, 15.0) if size == "wide" else (0.0, 31.0)
     for text, fill in words:

@@ -119,7 +119,7 @@ def _planes(comparison: ComparedRuns) -> Iterator[dict[str, Any]]:
 def _clouds(
     comparison: ComparedRuns, of: Callable[[Results, str], dict[str, Floats]]
 ) -> list[dict[str, Any]]:
-    """Per AQM one point a seed, from the shortest delay to the longest."""
+    """One point per AQM and seed, from the shortest delay to the longest."""
     curves = []
     for aqm in comparison.aqms:
         found = [

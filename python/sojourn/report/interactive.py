@@ -66,7 +66,7 @@ def _live_page() -> str:
 
 
 def _play(comparison: ComparedRuns) -> dict[str, Any] | None:
-    """What the live page needs to repeat a run; None if it cannot, as with a custom law.
+    """The data with which the live page repeats a run; None if it cannot, as with a custom law.
 
     Only runs of the engine `sim` are repeated: the page has no other.
     """

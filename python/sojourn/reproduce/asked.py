@@ -23,7 +23,7 @@ Selected = list[tuple[Paper, list[Item]]]
 
 @dataclass(frozen=True)
 class Change:
-    """What a reader changes.
+    """The changes that a reader asks for.
 
     Attributes:
         sets: dotted keys with values, as for `sojourn.run`.
@@ -44,7 +44,7 @@ def with_asked(selected: Selected, change: Change, profile: Profile) -> Selected
 
     Args:
         selected: papers and items.
-        change: what the reader changes; nothing leaves the items as they are.
+        change: the reader's changes; an empty change leaves the items as they are.
         profile: quick or full.
 
     Raises:
@@ -111,7 +111,7 @@ def _variants(
 
 
 def _what(edit: Edit, cases: str) -> str:
-    """What a variant changes, for readers: ``codel; links.bottleneck.rate=20mbit``."""
+    """The changes of a variant, for readers: ``codel; links.bottleneck.rate=20mbit``."""
     parts = [edit.aqm, *(f"{key}={plain_text(value)}" for key, value in edit.sets)]
     text = "; ".join(part for part in parts if part)
     return text if cases == "*" else f"{text}; in the cases {cases}"

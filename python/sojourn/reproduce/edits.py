@@ -39,7 +39,7 @@ class Edit:
 class _Changes:
     """The combined effect of a case's edits."""
 
-    # By link: queues that the scenario writes as texts, and those that an edit replaces.
+    # Queues that the scenario writes as texts, and queues that an edit replaces, by link.
     written: dict[str, str]
     sets: list[tuple[str, str]] = field(default_factory=list)
     queues: dict[str, str] = field(default_factory=dict)

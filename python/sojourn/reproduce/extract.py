@@ -16,7 +16,7 @@ from sojourn.errors import RunFailed
 if TYPE_CHECKING:
     from sojourn.running.result import Result
 
-# Incremented whenever a function of this file changes what it keeps.
+# Incremented whenever a function of this file keeps other data.
 FORMAT = 2
 
 Arrays = dict[str, Any]
@@ -194,5 +194,5 @@ EXTRACTORS: dict[str, Callable[[Result], Arrays]] = {
     "packets": _packets,
     "arrivals": _arrivals,
 }
-# What a scenario must record for each of them.
+# The tables that a scenario must record for each of them.
 RECORDS = {"states": "states", "goodput": "flows", "packets": "packets", "arrivals": "packets"}

@@ -90,7 +90,7 @@ class _Cases:
         return {key: self.read[key][0] for key in item.texts("cases")}
 
     def scopes(self, item: Reader) -> Scopes:
-        """What the cases of an item have."""
+        """The links, classes and compared links of an item's cases."""
         keys = [*self.of(item)]
         links = {key: self.read[key][1].links for key in keys}
         own = {key: self.tables[key].text_of("link", "") for key in keys}
@@ -128,7 +128,7 @@ class _Cases:
         return found
 
     def _chain(self, key: str) -> list[Reader]:
-        """The case and those that it is based on, the original first."""
+        """The case and the cases that it is based on, the original first."""
         keys = [key]
         while base := self._known(keys[0]).text_of("base", ""):
             reader = self._known(keys[0])

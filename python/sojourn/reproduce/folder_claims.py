@@ -51,7 +51,7 @@ def read(name: str, reader: Reader, scopes: Scopes) -> ReadClaim:
     Args:
         name: name of the claim, such as ``mypaper-F1-2``.
         reader: reader of its table.
-        scopes: what the cases of its item have.
+        scopes: the links, classes and compared links of its item's cases.
 
     Raises:
         InputError: with file, line and remedy.

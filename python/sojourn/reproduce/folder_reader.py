@@ -81,7 +81,7 @@ class Reader:
         return [self.below(each, key, i) for i, each in enumerate(value)]
 
     def below(self, table: Mapping[str, Any], *keys: str | int) -> Reader:
-        """A table in this one."""
+        """A table within this table."""
         return Reader(self.file, self.text, (*self.place, *keys), table)
 
     def _value(self, key: str, default: Any, what: str) -> Any:
@@ -92,7 +92,7 @@ class Reader:
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """The nearest name, and all of them where they are few."""
+    """The nearest name, and all names if they are few."""
     near = meant(name, known, cutoff=0.5)
     listed = f" Known: {', '.join(known)}" if len(known) <= 40 else ""
     return f"{near or ';'}{listed}" if near or listed else ""

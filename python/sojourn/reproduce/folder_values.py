@@ -33,9 +33,9 @@ _OF_STATES = re.compile(r"state_(?P<var>\w+)_(?P<what>mean|min|max|p(?P<p>\d\d?(
 # The time until such a variable stays within bounds.
 _SETTLED = re.compile(r"state_(?P<var>\w+)_settled")
 _STATE_SUFFIXES = {"rate": ("_mbps", 1e-6), "delay_mean": ("_ms", 1e3), "delay_max": ("_ms", 1e3)}
-# By unit in table `summary`, and for shares: the end of keys, and the factor to it.
+# The end of keys and the factor to its unit, by unit in table `summary`, and for shares.
 _SUFFIXES = {"s": ("_ms", 1e3), "bit/s": ("_mbps", 1e-6), "%": ("_pct", 100.0)}
-# By the end of keys: units that a claim may use, and the factor to each.
+# Units that a claim may use, and the factor to each, by the end of keys.
 UNITS: dict[str, dict[str, float]] = {
     "_ms": {"ms": 1.0, "s": 1e-3, "us": 1e3},
     "_mbps": {"Mbit/s": 1.0, "kbit/s": 1e3, "Gbit/s": 1e-3},
@@ -65,12 +65,12 @@ class Wanted:
 
     @property
     def suffix(self) -> str:
-        """The end of its key, which says its unit."""
+        """The end of the quantity's key, which states its unit."""
         return _suffix(self.metric)[0]
 
     @property
     def column(self) -> str:
-        """What is measured, with its unit: ``delay_p95_ms``."""
+        """The measured quantity with its unit: ``delay_p95_ms``."""
         metric = self.metric
         if self.within is not None:
             metric += f"_{self.within[0]:g}_{self.within[1]:g}"
@@ -79,7 +79,7 @@ class Wanted:
 
     @property
     def key(self) -> str:
-        """Its key among the item's values: ``pie.bottleneck.delay_p95_ms``."""
+        """The quantity's key among the item's values: ``pie.bottleneck.delay_p95_ms``."""
         return ".".join(filter(None, [self.case, self.of, self.column]))
 
 
@@ -94,7 +94,7 @@ def scope_of(metric: str) -> str:
 
 
 def is_settling(metric: str) -> bool:
-    """Whether it is the time until a variable stays within bounds."""
+    """Whether the quantity is the time until a variable stays within bounds."""
     return _SETTLED.fullmatch(metric) is not None
 
 
@@ -121,7 +121,7 @@ def _suffix(metric: str) -> tuple[str, float]:
 
 
 def measuring(wanted: Iterable[Wanted]) -> Callable[[Pools], dict[str, float]]:
-    """What an item measures: the quantities of its claims."""
+    """The quantities that an item measures, which are those of its claims."""
     distinct = list(dict.fromkeys(wanted))
 
     def measure(pools: Pools) -> dict[str, float]:

@@ -20,7 +20,7 @@ from sojourn.scenario import Engines, FlowGroup, Link, LinuxEngine, Scenario
 
 # The parameters of the kernel's CoDel; a CoDel with others, or CoDel-ACT, runs in our module.
 _OF_CODEL = ("target", "interval", "limit", "ecn")
-# By kind of AQM: its name with the kernel's dialect, and the parameters that the kernel takes.
+# The name with the kernel's dialect, and the parameters that the kernel takes, by kind of AQM.
 _OF_KERNEL = {
     "codel": ("codel@linux", _OF_CODEL),
     "pie": ("pie@linux", ("target", "tupdate", "alpha", "beta", "limit", "ecn")),

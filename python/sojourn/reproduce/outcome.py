@@ -99,7 +99,7 @@ class MeasuredItem:
 
 @dataclass(frozen=True)
 class MeasuredPaper:
-    """A paper, or the items of it that were requested."""
+    """A paper, or those of its items that were requested."""
 
     paper: Paper
     items: Sequence[MeasuredItem]
@@ -109,7 +109,7 @@ class MeasuredPaper:
         return [judged for made in self.items for judged in made.claims]
 
     def variants(self) -> dict[str, str]:
-        """The variants of its items: what each changes, by its key."""
+        """The changes of each variant of the paper's items, by the variant's key."""
         return {each.key: each.what for made in self.items for each in made.item.variants}
 
     def asked(self) -> dict[str, str]:
@@ -130,7 +130,7 @@ class MeasuredPaper:
         return reasons.fill(judged.claim.differs, partial(self._look, judged))
 
     def paragraphs(self) -> dict[str, str]:
-        """By title, the paragraphs to which reasons refer."""
+        """The paragraphs to which reasons refer, by title."""
         shown = [one.claim.differs for one in self.judged() if one.verdict not in GOOD]
         titles = dict.fromkeys(title for text in shown for title in reasons.paragraphs(text))
         return {

@@ -98,7 +98,7 @@ class Published:
 
     @property
     def is_number(self) -> bool:
-        """Whether it is one number, not a range or a bound."""
+        """Whether the claim is one number, not a range or a bound."""
         return self.low == self.high
 
     def error(self, value: float) -> float:
@@ -191,7 +191,7 @@ class Claim:
 
     @property
     def where(self) -> str:
-        """The item it belongs to: ``F2``."""
+        """The item to which the claim belongs: ``F2``."""
         return self.id.split("-")[-2]
 
 
@@ -298,7 +298,7 @@ class Item:
         return {key: case.changed(self.engine_scenario) for key, case in (own | changed).items()}
 
     def asked(self) -> dict[str, ItemVariant]:
-        """By key, the variants that a reader asks for."""
+        """The variants that a reader asks for, by key."""
         return {each.key: each for each in self.variants if each.edit is not None}
 
     def measure_all(self, pools: Pools) -> dict[str, float]:

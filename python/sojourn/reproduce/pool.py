@@ -36,7 +36,7 @@ class Packets:
 
     @cached_property
     def is_sent(self) -> NDArray[np.bool_]:
-        """Which of them were sent."""
+        """Whether each packet was sent."""
         sent: NDArray[np.bool_] = self.fate == SENT
         return sent
 
@@ -46,7 +46,7 @@ class Packets:
         return self.left_s - self.arrived_s
 
     def lost_s(self, *fates: int) -> Floats:
-        """When packets were dropped for one of these reasons."""
+        """The times at which packets were dropped for one of these reasons."""
         return np.sort(self.left_s[np.isin(self.fate, fates)])
 
 

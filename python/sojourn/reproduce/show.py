@@ -67,7 +67,7 @@ def claim_rows(judged: Iterable[JudgedClaim]) -> list[list[str]]:
 
 
 def parts_text(judged: JudgedClaim) -> str:
-    """How many parts of a claim are as the paper has them, and which is the worst."""
+    """The number of parts of a claim that agree with the paper, and the worst part."""
     good = sum(part.verdict in GOOD for part in judged.parts)
     worst = judged.worst()
     text = f"{good} of {len(judged.parts)} parts hold or match"
@@ -115,7 +115,7 @@ def counts(made: MeasuredPaper) -> str:
 
 @dataclass(frozen=True)
 class Score:
-    """How many claims of a group agree with the paper.
+    """The number of claims of a group that agree with the paper.
 
     Attributes:
         label: the group and the verdicts that count.

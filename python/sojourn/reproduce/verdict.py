@@ -38,7 +38,7 @@ ClaimVerdict = Literal[
 ]
 
 TOLERANCE = {"exact": 0.15, "approx": 0.25}
-# Differences that never matter, whatever the published value.
+# Differences that never matter, for any published value.
 FLOORS = {"ms": 1.0, "s": 1e-3, "Mbit/s": 0.05, "kbit/s": 50.0}
 # Of shares, in percentage points.
 SHARE_TOLERANCE = {"exact": 3.0, "approx": 5.0}
@@ -136,7 +136,7 @@ def _by_first_rule(tag: Tag, judged: JudgedPart) -> ClaimVerdict:
 
 
 def _measured(measure: Measure, values: Values) -> float:
-    """A value; NaN if one that it needs could not be measured."""
+    """A value; NaN if a value that it needs could not be measured."""
     try:
         return float(measure(values))
     except (KeyError, ZeroDivisionError):
@@ -168,7 +168,7 @@ def _tolerance(tag: Tag, unit: str, published: float) -> float:
 
 
 def _missed(part: Part, found: float) -> float:
-    """By how much a bound may be missed and still be near."""
+    """The amount by which a bound may be missed and still count as near."""
     assert part.published is not None, "bounds are published"
     if part.unit == SHARE:
         return SHARE_FLOOR

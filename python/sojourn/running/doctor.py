@@ -1,4 +1,4 @@
-"""What this machine offers: engines, libraries, cores, writable folders."""
+"""Checks of this machine: engines, libraries, cores, writable folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sojourn.engines import registry
 from sojourn.running.replicas import default_jobs
 
 _LIBRARIES = ("click", "jinja2", "matplotlib", "numpy", "rich")
-# Those that some commands need, and what installs them.
+# Libraries that some commands need, and the extras that install them.
 _OPTIONAL = {"pyarrow": "sojourn[arrow]", "scipy": "sojourn[stability]"}
 
 

@@ -103,14 +103,14 @@ def check_listed(place: str, runs: int, bytes_each: float) -> None:
 
 
 def _parts(scenario: _core.Scenario) -> tuple[float, float]:
-    """Bytes that a run needs while it runs, and those that its result keeps."""
+    """The bytes that a run needs while it runs, and the bytes that its result keeps."""
     needs = scenario.memory_needs()
     result = sum(size for *_, size, stays in needs if stays)
     return sum(size for *_, size, stays in needs if not stays), result + _RESULT_BYTES
 
 
 def _driver(scenario: _core.Scenario, runs: int, at_once: int) -> str:
-    """What takes most of the memory."""
+    """The part of a run that takes most of the memory."""
     while_it_runs, result = _parts(scenario)
     place, what, size, _ = max(scenario.memory_needs(), key=lambda need: need[2])
     if runs * result > max(min(at_once, runs) * while_it_runs, 2 * result):
@@ -138,7 +138,7 @@ def _text(size: float) -> str:
 
 
 def _free_bytes() -> float | None:
-    """What this process may still allocate; None if unknown."""
+    """The memory that this process may still allocate; None if unknown."""
     bounds = (_available(), _of_control_group(), _of_process())
     return min((bound for bound in bounds if bound is not None), default=None)
 

@@ -201,7 +201,7 @@ def _one(
 
 
 def store_path(task: Task, store: Store | None) -> Path | None:
-    """Where a run is stored; None if it does not repeat, or runs Python code."""
+    """The path at which a run is stored; None if it does not repeat, or runs Python code."""
     sources = [*task.scenario.law_sources, *task.scenario.app_sources]
     in_python = any(source.startswith("python:") for source in sources)
     if store is None or task.controls or in_python or not task.scenario.repeats:
@@ -214,7 +214,7 @@ def store_path(task: Task, store: Store | None) -> Path | None:
 
 
 def _run(task: Task, switch: _core.Cancel, store: Store | None) -> RunLike:
-    """A stored run, or a new one."""
+    """Return a stored run, or execute it."""
     path = store_path(task, store)
     if store is None or path is None:
         return task.engine.run(task.scenario, switch, task.controls)

@@ -238,7 +238,7 @@ class Result(TabularByName):
 
     @cached_property
     def drop_delays(self) -> pa.Table:
-        """How long dropped packets had waited: queue, stage, cause, edges of the bin, count."""
+        """Waiting times of dropped packets: queue, stage, cause, edges of the bin, count."""
         return self.table("drop_delays")
 
     def save(self, folder: str | Path) -> list[str]:

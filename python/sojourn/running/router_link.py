@@ -50,7 +50,7 @@ class LinkEnd:
     programs: list[subprocess.Popen[Any]] = field(default_factory=list)
 
     def popen(self, command: Sequence[str], **more: Any) -> subprocess.Popen[Any]:
-        """Start a program there; it ends with the link.
+        """Start a program at this end; it ends with the link.
 
         Args:
             command: the program and its arguments.

@@ -76,7 +76,7 @@ BADNESS: dict[str, tuple[_Badness, str]] = {
     "unfairness": (_unfairness, "1 - Jain's index over the flows of all classes"),
     "starvation": (_starvation, "1 - goodput per flow of the poorest class / that of all"),
 }
-"""What can be maximised: the measure of a run (larger is worse), and its description."""
+"""The measures that can be maximised (larger is worse), and their descriptions."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sojourn.search.variants import Attacked
 
 @dataclass(frozen=True)
 class Measure:
-    """How badness is shown.
+    """The presentation of a badness.
 
     Attributes:
         what: the shown quantity, such as ``queue delay p95``.
@@ -68,7 +68,7 @@ MEASURES = {
         "share of a fair goodput that the poorest class lacks", _percent, _points, "points more"
     ),
 }  # fmt: skip
-"""By measure, one of `attack_file.BADNESS`."""
+"""Presentations by measure, one of `attack_file.BADNESS`."""
 
 
 def lines(result: AttackResult) -> Iterator[str]:

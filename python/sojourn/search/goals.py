@@ -36,7 +36,7 @@ class Aim:
     is_least: bool
 
     def loss(self, value: float, default: float) -> float:
-        """How much worse than the default: logarithm of the ratio; below 0 is better."""
+        """The logarithm of the ratio to the default; positive is worse, negative is better."""
         return math.log(value / default) * (1.0 if self.is_least else -1.0)
 
 

@@ -302,7 +302,7 @@ class _Tuning:
 
 
 def _losses(aim: Aim, runs: Sequence[Numbers], default: Sequence[Numbers]) -> list[float]:
-    """By seed; NaN if the run failed or its value has no ratio."""
+    """The losses by seed; NaN if the run failed or its value has no ratio."""
     pairs = [(_of(run, aim.metric), base[aim.metric])
              for run, base in zip(runs, default, strict=False)]  # fmt: skip
     return [aim.loss(*pair) if 0.0 < pair[0] < math.inf else math.nan for pair in pairs]

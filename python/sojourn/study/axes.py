@@ -93,7 +93,7 @@ class StudyAxis:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How axes without a number of points are sampled.
+    """The sampling of axes without a number of points.
 
     Attributes:
         method: one of `METHODS`.

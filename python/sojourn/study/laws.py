@@ -44,7 +44,7 @@ class LawFile:
 
     @property
     def written(self) -> str:
-        """How `--aqm` names it."""
+        """The law as `--aqm` names it."""
         return f"{self.file}:{self.name}" if self.file.endswith(".py") else self.file
 
 

@@ -240,7 +240,7 @@ class StudyStore:
             self.folder.remove(name)
 
     def _read(self, name: str, columns: Sequence[str] | None) -> pa.Table | None:
-        """A file; None if it has been compacted meanwhile, or was moved to `damaged`."""
+        """A file; None if it has been compacted since then, or was moved to `damaged`."""
         import pyarrow as pa
         from pyarrow import parquet
 

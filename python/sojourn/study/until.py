@@ -200,7 +200,7 @@ def repeated_p_value(looks: tuple[int, ...], p_value: float) -> float:
 
 @functools.cache
 def _excess(looks: tuple[int, ...]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """By bound, the logarithm of the p-value over all looks divided by that of one look."""
+    """The logarithm of the p-value over all looks divided by that of one look, for each bound."""
     at = np.linspace(0.0, _FAR, 121)
     one = [2.0 * NORMAL.cdf(-bound) for bound in at.tolist()]
     # At a bound of 0 there is nothing to integrate: both are 1.

@@ -41,7 +41,7 @@ class Simulator:
         return _core.capture(scenario, folder, file_format, cancel)
 
     def describe(self, _options: OptionValues) -> str:
-        """Its name; pages and manifests show the version of the core with it."""
+        """The engine's name; pages and manifests show it with the version of the core."""
         return self.name
 
     def digest(self, _options: OptionValues) -> str:
@@ -53,7 +53,7 @@ class Simulator:
         return self.digest(options)
 
     def doctor(self) -> list[Availability]:
-        """It always works."""
+        """This engine always works."""
         note = f"packet simulator, built in, version {_core.__version__}"
         return [Availability(self.name, True, note)]
 

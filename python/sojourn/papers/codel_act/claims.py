@@ -154,7 +154,7 @@ _AFTER = [
 
 
 def _dip(v: Values) -> float:
-    """How far the delay falls again: a peak within 15 ms minus a later value."""
+    """The amount by which the delay falls again: a peak within 15 ms minus a later value."""
     first = max(v[key] for key in _AFTER[:5])
     return first - min(v[key] for key in _AFTER[3:8])
 

@@ -10,7 +10,7 @@ from sojourn.reproduce.claims import alike, growing, more, not_less, not_more, o
 from sojourn.reproduce.paper import Case, Cell, Claim, Item, Pools, Profile, Seeds, Table, Values
 from sojourn.scenario import Scenario
 
-# By key: words, congestion control, base RTT in ms. Figures have NewReno at 10 ms.
+# Words, congestion control and base RTT in ms, by key. Figures have NewReno at 10 ms.
 _COMBINATIONS = {
     "cubic.rtt10": ("CUBIC, RTT 10 ms", "cubic", 10),
     "reno.rtt100": ("NewReno, RTT 100 ms", "reno", 100),

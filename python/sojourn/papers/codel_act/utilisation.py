@@ -15,7 +15,7 @@ from sojourn.reproduce.paper import Case, Item, Pools, Profile, Seeds, Values
 
 _FROZEN_COUNTS = (600, 6000, 60000)
 _FROZEN_COLOURS = (style.PALETTE[3], style.PALETTE[4], style.PALETTE[6])
-# The AQM and its frozen count; 0 where it grows.
+# The AQM and its frozen count; 0 if the count grows.
 _X2 = {aqm: (aqm, 0) for aqm in AQMS} | {f"codel_count{n}": ("codel", n) for n in _FROZEN_COUNTS}
 
 

@@ -152,7 +152,7 @@ def measure_pool(pool: Pool, rtt_ms: int = 100) -> dict[str, float]:
 
 
 def measure(pools: Pools) -> dict[str, float]:
-    """The same for every case."""
+    """The measured values of every case."""
     values: dict[str, float] = {}
     for key, pool in pools.items():
         values |= measures.under(key, measure_pool(pool))
@@ -163,7 +163,7 @@ TEN = ("p10", "p25", "p50", "p75", "p90")
 
 
 def five(values: Values, prefix: str, unit: str) -> Five:
-    """What a box of the report shows."""
+    """The values that a box of the report shows."""
     a, b, c, d, e = (values[f"{prefix}.{q}_{unit}"] for q in TEN)
     return a, b, c, d, e
 

@@ -89,7 +89,7 @@ def _f3_measure(pools: Pools) -> dict[str, float]:
 
 
 def _excursions(packets: Packets) -> int:
-    """How often the delay rises above 100 ms in the window."""
+    """The number of times that the delay rises above 100 ms in the window."""
     _, delay_s = measures.departures(packets, *_WINDOW_S)
     return int(np.sum(np.diff((delay_s > 0.1).astype(int)) > 0))
 

@@ -133,7 +133,7 @@ CLAIMS_S2: list[Claim] = [
 
 
 def _closer_to_codel(q: str) -> Measure:
-    """How much farther MADPIE's percentile is from PIE's than from CoDel's."""
+    """The distance of MADPIE's percentile from PIE's minus its distance from CoDel's."""
     pie, own, codel = (f"rtt100.{aqm}.qd.{q}_ms" for aqm in ("pie", "madpie", "codel"))
     return lambda v: v[pie] - v[own] - abs(v[own] - v[codel])
 

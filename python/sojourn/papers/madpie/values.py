@@ -46,7 +46,7 @@ FIVE = ("p5", "p25", "p50", "p75", "p95")
 
 
 def five(values: Values, prefix: str, unit: str, scale: float = 1.0) -> Five:
-    """What a box or a cross of the paper shows."""
+    """The values that a box or a cross of the paper shows."""
     a, b, c, d, e = (values[f"{prefix}.{q}_{unit}"] * scale for q in FIVE)
     return a, b, c, d, e
 

@@ -147,7 +147,7 @@ def _held(populations: int, updates_every: int) -> Bools:
 
 @dataclass(frozen=True)
 class Linearised:
-    """The same equations linearised around one rest; states are deviations from it."""
+    """The same equations linearised around one state of rest; states are deviations from it."""
 
     phase: Phase
     control: PiControl | AverageControl

@@ -75,7 +75,7 @@ class Response:
         return np.where(off.any(axis=0), settled, 0.0)
 
     def overshoot(self) -> Floats:
-        """By how much the delay exceeds its value at rest after the last step, relative to that."""
+        """The largest excess over the delay at rest after the last step, relative to that delay."""
         after = self.t_s >= self.last_step_s
         share: Floats = self.delay_s[after].max(axis=0) / self.rest_s - 1.0
         return share

@@ -332,7 +332,7 @@ def _number(value: float) -> float | None:
 
 
 def _spread(each: PointEstimates) -> float | None:
-    """How much the delay varies, as `sojourn attack` measures oscillation."""
+    """The variation of the delay, as `sojourn attack` measures oscillation."""
     found = {key.rpartition("/")[2]: value.mean for key, value in each.estimates.items()}
     middle, high, mean = (
         found.get(name, math.nan) for name in ("delay_p50", "delay_p95", "delay_mean")
