@@ -62,7 +62,7 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        """Whether it can run here."""
+        """Whether the block can run on this machine."""
         return not self.how.startswith(NOT_RUN)
 
 

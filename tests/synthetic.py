@@ -28,7 +28,7 @@ SIM: dict[str, Any] = {"engine": "sim"}
 
 
 class SyntheticTable:
-    """What a table of the core offers."""
+    """The interface of a table of the core."""
 
     def __init__(self, table: pa.Table):
         self._table = table

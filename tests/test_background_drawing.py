@@ -48,7 +48,7 @@ def compared():
 
 @pytest.fixture(scope="module")
 def here(compared, tmp_path_factory):
-    """What this process draws."""
+    """The figures that this process draws."""
     return saved(compared, tmp_path_factory.mktemp("here"), count=0)
 
 

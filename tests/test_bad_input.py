@@ -215,7 +215,7 @@ def _parameters(command: click.Command, path: str) -> Iterator[tuple[str, click.
 
 
 _NAMES = {"file", "files_", "source", "sources", "law", "store", "json_to"}
-"""Parameters that name a file or a folder as text, and those of `click.Path`."""
+"""Parameters that take a file or folder as text, and parameters of type `click.Path`."""
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -289,7 +289,7 @@ def test_python_refuses_an_empty_path_as_the_command_does(
 
 
 class _Index:
-    """As an integer of numpy: no `int`, but a whole number."""
+    """Like an integer of numpy, a whole number that is not an `int`."""
 
     def __index__(self) -> int:
         return 3

@@ -38,12 +38,12 @@ rtt = "40ms"
 app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 """
 
-# Wireshark's view of losses and retransmissions; anything else is an error of the headers.
+# Wireshark's messages about losses and retransmissions; any other message is an error of headers.
 OF_LOSS = ("retransmission", "out-of-order", "Duplicate ACK", "Previous segment")
 
 FIN = "Connection finish (FIN),This frame initiates the connection closing"
 
-# Marks and accurate feedback, transfers that end, and losses of both.
+# Scenarios with marks and accurate feedback, with transfers that end, and with losses of both.
 CLOSING = """
 name = "closing"
 duration = "4s"

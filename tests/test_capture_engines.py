@@ -72,7 +72,7 @@ ENGINES = [
 ]
 PLACES = ["sender", "receiver", "down-in", "down-out", "up-in", "up-out"]
 CLOSING = (FIN, "Connection finish (FIN),This frame undergoes the connection closing")
-# ns-3.44's TCP sends none; a SYN need not have it (RFC 9293 section 3.7.1).
+# ns-3.44's TCP sends no such option; a SYN need not have it (RFC 9293 section 3.7.1).
 NO_MSS = "The SYN packet does not contain a MSS option"
 # It answers acknowledgements after the end of a connection (`TcpSocketBase::SendRST`,
 # `TcpL4Protocol::NoEndPointsFound`) by segments without ACK whose acknowledgement number is not 0.

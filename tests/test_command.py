@@ -220,7 +220,7 @@ def test_help_and_import_are_fast(command, verb):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command(*verb, "--help")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # CPU time, because wall time would include other load.
+    # The test measures CPU time, because wall time would include other load.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2.0
 
 
@@ -251,7 +251,7 @@ def test_ctrl_c_keeps_and_lists_finished_runs(command):
     finished = (
         command.folder / "out" / "runs" / "contender=taildrop" / "replica=1" / "manifest.json"
     )
-    # One at a time: the second begins when the first is saved and counted.
+    # The runs take place one at a time: the second begins when the first is saved and counted.
     with process:
         try:
             assert wait_for((command.folder / "second").exists)

@@ -73,8 +73,8 @@ def false_verdicts(rule: StoppingRule, studies: int) -> float:
     rng = np.random.default_rng(11)
     wrong = 0
     for _ in range(studies):
-        # One metric, or the others keep it going after a false verdict; so wide that equivalence
-        # is not shown either.
+        # With one metric, because with more the comparison would go on after a false verdict; so
+        # wide that equivalence is not shown either.
         pair = {aqm: {DELAY: draw(rng, 0.1, 0.04)[DELAY]} for aqm in ("pie", "codel")}
         (row,) = compare_values(rule, pair).tests
         wrong += row.verdict not in ("", "same")
@@ -131,7 +131,7 @@ def test_a_share_asks_for_the_width_of_intervals_not_for_a_verdict():
 
 @pytest.fixture
 def race():
-    """The same again, a loser, and one that is hard to tell from the first."""
+    """An AQM equal to the first, one that loses, and one that hardly differs from the first."""
     rng = np.random.default_rng(8)
     pie = draw(rng)
     values = {

@@ -51,7 +51,7 @@ def test_differences_are_taken_seed_by_seed(compared):
 
 def test_a_verdict_knows_which_direction_is_better(compared):
     verdicts = {(r.metric.metric, r.aqm): r.verdict for r in compared.tests}
-    # The synthetic utilisation is the same, so the shorter delay dominates.
+    # The synthetic utilisation is the same for all AQMs, so the shorter delay dominates.
     assert verdicts["delay_p95", "codel"] == "different"
     assert table_rows(compared)[0].cells[1].verdict == "better"
     assert verdicts["goodput", "codel"] == "same"

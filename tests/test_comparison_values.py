@@ -288,5 +288,5 @@ def test_holm_multiplies_by_the_tests_that_are_left_and_stops_at_one() -> None:
     assert holm([0.6, 0.7]) == [1.0, 1.0]
     assert holm([0.04]) == [0.04]
     assert holm([]) == []
-    # A later one never falls below an earlier one: 0.01 * 3, then 0.011 * 2, then 0.5.
+    # A later p-value never falls below an earlier one: 0.01 * 3, then 0.011 * 2, then 0.5.
     assert holm([0.5, 0.011, 0.01]) == pytest.approx([0.5, 0.03, 0.03])

@@ -1,4 +1,4 @@
-"""Cached builds of engines are validated: damage is reported, never a traceback."""
+"""Cached builds of engines are validated, and damage is reported without a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every code block of the pages runs, or is checked and states why it does not run.
+"""Runs every code block of the pages, or checks it if it states why it does not run.
 
 `make docs-test` sets SOJOURN_DOCS and runs the slow ones too.
 """

@@ -113,7 +113,7 @@ def test_the_plane_of_a_comparison_is_computed_once(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_the_seeds_do_not_settle_has_a_probability_between() -> None:
-    # Six of eight seeds are 20 ms faster, two 60 ms slower: the mean is even.
+    # Six of eight seeds are 20 ms faster, two 60 ms slower, so the mean difference is 0.
     base = [{DELAY: 0.1 + step, SHARE: 0.95} for step in STEPS]
     steps = (-0.020,) * 6 + (0.060,) * 2
     other = [{DELAY: 0.1 + step, SHARE: 0.95} for step in steps]
@@ -199,7 +199,7 @@ def test_a_completion_time_that_most_seeds_do_not_know_is_shown_as_a_bound() -> 
     found = compared({"a": completions(TIMES, []), "b": completions([1.0], [9.0] * 7)})
     (row,) = table_rows(found)
     assert row.cells[1].text == "> 9.00"
-    # One seed has no difference, seven are longer by an unknown amount.
+    # One seed has no difference, seven have times longer by an unknown amount.
     (test,) = found.tests
     assert test.test.p_value == 2**-6 and test.verdict == "worse"
     assert row.cells[1].note == (
@@ -210,7 +210,7 @@ def test_a_completion_time_that_most_seeds_do_not_know_is_shown_as_a_bound() -> 
 
 
 def test_seeds_in_which_even_the_sign_is_not_known_are_left_out() -> None:
-    # In the last seed both are unknown; in the one before the bound is below the other's value.
+    # In the last seed both are unknown; in the seed before, the bound is below the other value.
     found = compared({
         "a": completions([*TIMES[:6], 9.5], [8.0]), "b": completions(TIMES[:6], [9.0, 9.0]),
     })  # fmt: skip

@@ -1,4 +1,4 @@
-"""What an AQM makes of its parameters is shown by validate, in the manifest and in heads."""
+"""Validate, manifest and heads show the values that an AQM derives from its parameters."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def test_a_value_that_a_kernel_rounds_is_not_cut_to_the_one_that_was_asked_for()
 def test_the_head_is_silent_where_nothing_was_asked_for(slow: str) -> None:
     quiet = sojourn.run(slow, aqms="codel@linux").manifest["effective"]
     assert [it["name"] for it in quiet if it["in_place_of"]] == ["target", "interval"]
-    # Only which kernel `@linux` means.
+    # Only the kernel that `@linux` means differs.
     assert effective_lines(quiet) == ["Queue of bottleneck decides as Linux 7.2.13."]
     assert effective_lines(sojourn.run(slow, aqms="codel").manifest["effective"]) == []

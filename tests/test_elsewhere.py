@@ -1,4 +1,4 @@
-"""The command where Python has none of what only Linux has."""
+"""The command on a system whose Python lacks all functions that only Linux has."""
 
 import json
 import subprocess

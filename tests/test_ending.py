@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# A thread that is not waited for has created a file, a folder and a lock when the process ends.
+# A background thread has created a file, a folder and a lock when the process ends.
 BEGUN = """\
 import sys, threading, time
 from pathlib import Path

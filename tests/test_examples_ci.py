@@ -39,7 +39,7 @@ def execute(script: str, project: Path, env: dict[str, str] | None = None) -> in
 
 
 def steps_of(project: Path, workflow: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Name, script and environment of every step, those of our action in its place."""
+    """Name, script and environment of every step; the steps of our action replace its use."""
     for step in workflow["jobs"]["network"]["steps"]:
         if "run" in step:
             yield step["name"], step["run"], {}
@@ -58,7 +58,7 @@ def steps_of(project: Path, workflow: dict[str, Any]) -> Iterator[tuple[str, str
 
 
 def github(project: Path, *, without: tuple[str, ...] = ("router", "Rust")) -> dict[str, int]:
-    """The exit codes of the workflow's steps, by name. Those left out have tests of their own."""
+    """The exit codes of the workflow's steps, by name. The omitted steps have separate tests."""
     workflow = yaml.safe_load((project / ".github/workflows/network.yml").read_text())
     summary = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(project / "summary.md")}
     return {
@@ -69,7 +69,7 @@ def github(project: Path, *, without: tuple[str, ...] = ("router", "Rust")) -> d
 
 
 def outcomes(project: Path, *files: str) -> list[tuple[int, int]]:
-    """How many tests and failures each JUnit file has."""
+    """The number of tests and failures in each JUnit file."""
     suites = [next(ET.parse(project / file).getroot().iter("testsuite")) for file in files]
     return [(int(suite.get("tests", 0)), int(suite.get("failures", 0))) for suite in suites]
 

@@ -1,4 +1,4 @@
-"""Bad expectations in every way to run them: one line each, and nothing passes."""
+"""Bad expectations give one line each, in every way to run them, and no test passes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REFUSED = [
     (WITHOUT, 'expect[0].metric: this key is missing; write for example metric = "delay_p95"'),
     *((BAD.replace(BOUND, bounds), sentence) for bounds, sentence in CONTRADICTORY),
 ]
-# A transfer that is over before counting begins: its class has no value.
+# A transfer that ends before counting begins, so its class has no value.
 NEVER = BAD.replace("delay_p95", "completion_p50")
 OTHER = '[[expect]]\nmetric = "goodput"\nabove = "50%"\nagainst = "baseline"\n'
 

@@ -17,7 +17,7 @@ from sojourn.exporting import flent, mahimahi, tables
 from sojourn.importing import read
 from sojourn.running.result import Result
 
-# Shorter than one of Flent's steps.
+# A run shorter than one of Flent's steps.
 SHORT = {"record.flows": True, "duration": "100ms", "flows.up.start": "0s"}
 
 BOTH = """
@@ -178,7 +178,7 @@ def test_a_rate_that_changes_within_a_millisecond_counts_for_its_part() -> None:
     steps = {"kind": "schedule", "steps": [["0s", "12mbit"], ["1500us", "0bit"], ["3s", "12mbit"]]}
     sets = {"links.bottleneck.rate": steps, "duration": "4s", "warmup": "0s"}
     times = mahimahi.trace(library.load("dumbbell-reno", sets)).splitlines()
-    # One packet a millisecond: one and a half before the outage, the other half after it.
+    # One packet per millisecond: one and a half before the outage, the other half after it.
     assert times[:3] == ["1", "3001", "3002"]
 
 
@@ -209,7 +209,7 @@ def test_a_trace_that_is_read_back_has_the_rate_of_its_link(tmp_path: Path) -> N
     packets = sojourn.run(tmp_path / "back.toml").columns("packets")
     pairs = zip(packets["left_ns"], packets["fate"], strict=True)
     left = sorted(ns for ns, fate in pairs if fate == "sent")
-    # One packet in every millisecond, with the last of each period.
+    # One packet in every millisecond, including the last one of each period.
     assert left == [1_000_000 * ms for ms in range(left[0] // 1_000_000, 10_000)]
 
 

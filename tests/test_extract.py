@@ -48,7 +48,7 @@ TABLES = {
             "count": u64(5, 1, 3, 2),
         }
     ),
-    # The first queue is the first in the table; the second's samples are not kept.
+    # The first queue is the first in the table; samples of the second queue are not kept.
     "states": pa.table(
         {
             "queue": coded("bottleneck", "bottleneck", "uplink", "bottleneck", "bottleneck"),
@@ -108,7 +108,7 @@ class TinyRun:
         raise NotImplementedError(folder)
 
 
-# By extractor every kept array, with its type.
+# Every kept array with its type, by extractor.
 EXPECTED: dict[str, dict[str, tuple[Any, Any]]] = {
     "delays": {
         "queue/bottleneck/delay/lower_ns": ([1_000, 2_000], np.int64),

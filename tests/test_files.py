@@ -253,7 +253,7 @@ def test_names_that_are_not_utf8_are_names_like_others(command):
 def test_a_message_about_a_name_that_is_not_utf8_shows_its_bytes_as_escapes(command):
     name = os.fsdecode(b"no-\xff")
     assert "no-\\xff: no such file, and no shipped" in command.refused("run", name)
-    # A system error, which has the name of the file.
+    # This is a system error, which has the name of the file.
     below = os.fsdecode(b"/proc/\xff")
     message = command.refused("study", "begin", "aqm-load-rtt", "--store", below)
     assert "/proc/\\xff" in message
@@ -411,5 +411,5 @@ def test_only_tables_with_rows_are_synced_to_disk(tmp_path, monkeypatch, packets
     again = sojourn.Result.open(tmp_path / "run")
     assert again.digest == result.digest
     for table in ("states", "packets", "signals"):
-        # As text, because NaN is not equal to itself.
+        # Compared as text, because NaN is not equal to itself.
         assert repr(again.columns(table)) == repr(result.columns(table)), table

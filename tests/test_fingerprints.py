@@ -13,7 +13,7 @@ SIMULATED_S = 30.0
 
 def on_record():
     rows = [line.split() for line in RECORD.read_text().splitlines()]
-    # The cellular templates run there on recordings made up in Rust.
+    # In Rust the cellular templates run on invented recordings.
     return {(name, aqm): digest for name, aqm, digest in rows if not name.startswith("cellular")}
 
 

@@ -36,7 +36,7 @@ def test_sources_with_another_layout_are_refused_and_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(kernel, "missing", lambda: "")
-    # Messages shorten long paths, and those of pytest's folders grow with the number of its runs.
+    # Messages shorten long paths, and names of pytest's folders grow with the number of its runs.
     with tempfile.TemporaryDirectory() as folder:
         archive = _archive(Path(folder), "9.9", "VERSION = 9\nPATCHLEVEL = 9\nSUBLEVEL = 1\n")
         monkeypatch.setenv("XDG_CACHE_HOME", folder)
@@ -262,7 +262,7 @@ def test_an_archive_that_is_not_installed_says_its_version_itself(
 
 
 def _archive(folder: Path, release: str, makefile: str, noise: bytes = b"") -> Path:
-    """An archive of sources with little but a Makefile; `noise` is a file after it."""
+    """An archive of sources with little more than a Makefile; `noise` is a file after it."""
     source = folder / f"linux-source-{release}"
     (source / "Documentation").mkdir(parents=True)
     (source / "Documentation" / "Makefile").write_text("VERSION = 1\n")

@@ -61,7 +61,7 @@ def test_a_guest_has_no_interface_to_a_network_outside() -> None:
         "ls /sys/class/net > /run/interfaces\n", True,
     )  # fmt: skip
     assert "lo" in written["interfaces"].split()
-    # Only an interface with a device leads anywhere; the pattern found none.
+    # Only an interface with a device leads out of the guest; the pattern found no such interface.
     assert written["devices"] == "/sys/class/net/*/device\n"
 
 
@@ -90,7 +90,7 @@ def test_a_supervised_program_begins_at_the_same_addresses_every_time(sight: str
 @needs_fixed_addresses
 @pytest.mark.slow
 def test_every_guest_has_the_same_memory() -> None:
-    """Fact linux-40: with random addresses each boot had another size, of 2044 to 2055 MB."""
+    """Fact linux-40: with random addresses the size differed from boot to boot, 2044 to 2055 MB."""
     script = "mount -t proc proc /proc && head -n 1 /proc/meminfo > /run/memory\n"
     assert len({in_a_guest(script, True)["memory"] for _ in range(4)}) == 1
 

@@ -27,7 +27,7 @@ from test_authoring import checked
 from test_reproduce import TINY
 
 RAN = "document.documentElement.dataset.ran = 1"
-# Ends a script element in any case, starts what hides the end of one, leaves attributes, and runs.
+# Texts that end a script element in any case, hide its end, leave attributes, or run code.
 HOSTILE = f"""</SCRIPT></style><script>{RAN}</script>"'><img src=x onerror="{RAN}"><!--<script>"""
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 META = re.compile(r'<meta\s+http-equiv="Content-Security-Policy"\s+content="([^"]*)"\s*/?>')

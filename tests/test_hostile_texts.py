@@ -73,7 +73,7 @@ def edited(text: str, draw: random.Random) -> str:
 
 
 def from_file(read: Callable[[Path], Any]) -> Callable[[str, Path], Any]:
-    """A reader of files, applied to a text."""
+    """A function that applies a reader of files to a text."""
 
     def reads(text: str, folder: Path) -> Any:
         file = folder / "input.toml"

@@ -293,9 +293,10 @@ WINDOWS = (
 @pytest.mark.parametrize(
     ("text", "times", "rtts_ms", "loss"),
     [
-        # Several hosts reply to a broadcast; macOS does not mark duplicates of others.
+        # Several hosts reply to a broadcast; macOS does not mark replies of other hosts as
+        # duplicates.
         (PING.format(0, 3) + PING.format(0, 9) + PING.format(1, 4), (0, 1), (3, 4), 0),
-        # A reply after 1.5 s, behind that to the next request; intervals from the summary.
+        # A reply after 1.5 s, later than the reply to the next request; intervals from the summary.
         (
             "".join(PING.format(n, ms) for n, ms in ((1, 10), (3, 30), (2, 1500)))
             + "4 packets transmitted, 3 received, 25% packet loss, time 600ms\n",

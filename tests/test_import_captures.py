@@ -1,4 +1,4 @@
-"""`sojourn import` of captures: our own read back exactly, other link types, damaged files."""
+"""`sojourn import` of captures: exact values from our own, other link types, damaged files."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def pcap(
     magic: int = 0xA1B2C3D4,
     order: str = "<",
 ) -> bytes:
-    """Packets of a time in units of the magic, captured bytes, and a length on the wire."""
+    """A pcap file of packets: time in the magic number's units, captured bytes, full length."""
     unit = 10**6 if magic == 0xA1B2C3D4 else 10**9
     head = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 96, link)
     records = [
@@ -243,7 +243,7 @@ def test_every_link_type_byte_order_and_resolution(
 
 
 def pcapng(blocks: list[tuple[int, bytes]]) -> bytes:
-    """Blocks of a type and a body, after a section header and an interface of raw IP."""
+    """A pcapng file: section header, interface of raw IP, then blocks of a type and a body."""
     begin = [
         (0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)),
         (1, struct.pack("<HHI", 101, 0, 0)),

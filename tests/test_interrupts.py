@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a command with one line, wherever in Python they arrive."""
+"""Ctrl-C and SIGTERM end a command with one line at any point of its Python code."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ SEEDS = {"pie": range(1, 31), "fq_pie": range(1, 31)}
 
 
 def carried(given: _core.Scenario) -> _core.Run:
-    """Run it; whatever the queue, the link is shared."""
+    """Run the scenario; under every queue the flows share the link."""
     run = in_real_time(given)
     found = numbers(run)
     assert found["queue/bottleneck/utilisation"] > 0.5
@@ -55,7 +55,7 @@ def test_the_hosts_kernel_runs_its_own_discipline(queue: str, kind: str) -> None
     given = scenario("host", "kernel", queue.format(hz=host.hz()))
     run = carried(given)
     key = "queue/bottleneck/delay_mean"
-    # With random numbers a run of 3 s says little: `pie@linux:hz=1000` has mean delays of 3.6 to
+    # Laws with random numbers vary in a run of 3 s: `pie@linux:hz=1000` has mean delays of 3.6 to
     # 10.4 ms over 30 seeds of the simulator. Such laws get the range of several seeds.
     simulated = [numbers(_core.run(given.with_seed(seed)))[key] for seed in SEEDS.get(kind, (1,))]
     nearest = min(max(numbers(run)[key], min(simulated)), max(simulated))
@@ -74,7 +74,7 @@ def test_debians_guest_runs_both_bottlenecks(bottleneck: str, queue: str) -> Non
 
 
 def test_a_kernel_that_is_not_ours_ends_with_its_killed_parent(tmp_path: Path) -> None:
-    """Its helper processes and programs end with the group, which it must not leave."""
+    """The kernel must not leave its process group, with which its helpers and programs end."""
     found = uml.availability()
     if not found.works and not MUST:
         pytest.skip(found.note)

@@ -69,7 +69,8 @@ def scenario(
 @pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
 @pytest.mark.parametrize("cc", ["reno", "cubic"])
 def test_kernel_and_router_agree_with_the_simulator(bottleneck: str, cc: str) -> None:
-    # Long enough that the first overshoot, which single acknowledgements decide, is a small part.
+    # The run is so long that the first overshoot, which single acknowledgements decide, matters
+    # little.
     given = scenario(cc=cc, duration="20s", **{"engine.linux.bottleneck": f'"{bottleneck}"'})
     run = in_guest(given)
     assert run.invalid == []
@@ -80,7 +81,7 @@ def test_kernel_and_router_agree_with_the_simulator(bottleneck: str, cc: str) ->
     # 87 kbit/s in datagrams of 218 bytes, the same number on both engines.
     assert real["class/cbr/goodput"] == pytest.approx(simulated["class/cbr/goodput"], rel=0.02)
     assert real["class/files/transfers"] >= 3
-    # 20 ms of propagation, at least.
+    # At least 20 ms of propagation.
     assert real["class/cbr/owd_p50"] > 0.020
 
 
@@ -242,7 +243,7 @@ def test_a_kernel_panic_in_the_guest_is_reported(monkeypatch: pytest.MonkeyPatch
 def test_a_guest_out_of_memory_is_reported_and_leaves_no_results(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Its only program allocates memory endlessly, until the kernel has nothing else to kill."""
+    """The guest's only program allocates memory until the kernel can kill no other process."""
     small = partial(guest.command_of, memory="64M")
     monkeypatch.setattr(guest, "command_of", small)
     _first_shell_does(monkeypatch, "exec tail /dev/zero")
@@ -307,7 +308,7 @@ def test_the_kernels_red_adapts() -> None:
         for when in ("qdiscs_before", "qdiscs_after")
     )
     assert before == pytest.approx(0.02, rel=1e-3)
-    # Two flows need less than its initial 2 %.
+    # Two flows need a lower probability than the initial 2 %.
     assert after < 0.9 * before
 
 
@@ -356,7 +357,7 @@ def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
     real, simulated = numbers(run), numbers(_core.run(given))
     for name in KINDS:
         key = f"class/{name}/goodput"
-        # Uncongested: files, pages and frames are the same draws at both.
+        # Without congestion both engines draw the same files, pages and frames.
         assert real[key] == pytest.approx(simulated[key], rel=0.05), key
     assert real["class/voice/voice_mos"] == pytest.approx(
         simulated["class/voice/voice_mos"], abs=0.05
@@ -563,7 +564,7 @@ def test_an_interrupted_build_goes_on_with_sources_that_are_changed_once(tmp_pat
 
 
 def _guests() -> set[int]:
-    """All processes of guests on this machine, orphans too."""
+    """All processes of guests on this machine, including orphans."""
     command = ["ps", "-eo", "pid=,args="]
     listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return {int(line.split()[0]) for line in listed.splitlines() if "umid=guest" in line}

@@ -70,7 +70,7 @@ def test_the_kernel_has_what_the_scenario_asks_for(queue: str) -> None:
     ],
 )
 def test_what_the_kernel_cannot_set_is_refused_in_one_sentence(queue: str, why: str) -> None:
-    """Case 17: these ran silently with the kernel's own value."""
+    """Case 17: these parameters ran silently with the kernel's own value."""
     with pytest.raises(ScenarioError, match=r"links\.bottleneck\.queue") as refused:
         _core.linux_plan(scenario(queue))
     assert why in str(refused.value)
@@ -79,7 +79,7 @@ def test_what_the_kernel_cannot_set_is_refused_in_one_sentence(queue: str, why: 
 @needs_kernel
 @pytest.mark.parametrize("queue", ["cake:target=20ms", "cake:interval=30ms"])
 def test_cakes_target_and_interval_mean_the_same_in_both_engines(queue: str) -> None:
-    """Case 17: the kernel ran with 5 ms for one and 1.5 ms for the other."""
+    """Case 17: the kernel ran with 5 ms for one setting and 1.5 ms for the other."""
     given = scenario(queue, duration="12s", warmup="2s")
     real, own = numbers(in_guest(given)), numbers(_core.run(given))
     key = "queue/bottleneck/delay_mean"
@@ -88,7 +88,7 @@ def test_cakes_target_and_interval_mean_the_same_in_both_engines(queue: str) -> 
 
 @needs_kernel
 def test_dctcp_without_the_key_ecn_is_marked_in_both_engines() -> None:
-    """Case 04: Linux asks for ECN for a control that needs it; here it was Reno with drops."""
+    """Case 04: Linux requests ECN for a control that needs it; the run had Reno with drops."""
     queue = "red@linux:limit=100kB,min_th=30000B,max_th=30001B,burst=30,ecn=true"
     given = scenario(queue, duration="6s", warmup="2s", keys='cc = "dctcp"\ntcp = "linux"')
     real, own = numbers(in_guest(given)), numbers(_core.run(given))

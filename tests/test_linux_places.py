@@ -100,7 +100,7 @@ def test_a_place_that_does_not_exist_is_refused() -> None:
 
 
 def test_debians_guest_runs_or_says_why_not() -> None:
-    """Its kernel cannot restore the registers of some newer CPUs; then it must report that."""
+    """The guest's kernel cannot restore the registers of some newer CPUs, and must report that."""
     found = uml.availability()
     if found.works:
         run = in_real_time(scenario("uml", "kernel"))

@@ -78,7 +78,7 @@ def test_bins_are_those_of_the_simulator(bottleneck: str) -> None:
         slack = {"bit/s": 8_000, "1": 0.0008}[row["unit"]]
         value, other = row.pop("value"), expected.pop("value")
         assert row == expected
-        # Here all propagation is before the queue, so the queue starts slightly later.
+        # In this scenario all propagation is before the queue, so the queue starts slightly later.
         if row["scope"] != "queue" or row["t_ns"] > 0:
             assert value == pytest.approx(other, abs=slack), row
 
@@ -142,10 +142,10 @@ def test_the_same_packets_are_lost_as_in_the_simulator(bottleneck: str, loss: st
                    "queue/bottleneck/drop_rate", "class/cbr/loss_rate"):  # fmt: skip
         assert real[metric] == simulated[metric], metric
     assert real["queue/bottleneck/wire_lost"] > 50
-    # A loss on the wire is not a drop of the queue; the receiver misses the packet.
+    # A loss on the wire is not a drop of the queue, but the receiver misses the packet.
     assert real["queue/bottleneck/drop_rate"] == 0
     assert real["class/cbr/loss_rate"] == real["queue/bottleneck/wire_loss_rate"]
-    # Not only the same number but the same ones: five datagrams in a bin of 10 ms.
+    # Not only the number of lost datagrams agrees, but also their times: five per bin of 10 ms.
     received = [
         [row["value"] for row in sojourn.Result(each).bins.to_pylist() if row["scope"] == "flow"]
         for each in (run, own)
@@ -207,7 +207,7 @@ def test_a_recorded_link_delays_datagrams_as_in_the_simulator(tmp_path: Path) ->
     rate = '{ kind = "trace", file = "stop-and-go.down" }'
     given = scenario("sojourn", rate=rate, flows=CBR, folder=tmp_path)
     real, own = numbers(in_guest(given)), numbers(_core.run(given))
-    # The queue is reached 14 ms later here, seven datagrams' time: they meet the same
+    # In the guest, datagrams reach the queue 14 ms later, the time of seven: they meet the same
     # opportunities.
     for metric in ("delay_mean", "delay_p50", "delay_p95", "delay_max", "utilisation", "drop_rate"):
         key = f"queue/bottleneck/{metric}"
@@ -311,7 +311,8 @@ def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> Non
             "links.up: its queue is our router's; the kernel's own is on the way to the receivers"
         )
         assert said in run.warnings
-    # Acknowledgements are numbered by what they acknowledge, so none runs ahead of the data.
+    # The number of an acknowledgement is that of the acknowledged data, so it never exceeds the
+    # data.
     rows = tables[0].packets.to_pylist()
     latest = {queue: max(r["seq"] for r in rows if (r["queue"], r["flow"]) == (queue, "slowed"))
               for queue in ("up", "down")}  # fmt: skip

@@ -42,7 +42,7 @@ rtt = "40ms"
 app = {{ kind = "web", reading = "300ms" }}
 """
 ARED = "ared@linux:limit=150kB,min_th=3kB,max_th=9kB,hz=1000"
-# Reads the clock, draws, sleeps and writes: 0.1 s of the guest's clock, of 10 s.
+# A program that reads the clock, draws, sleeps and writes for 0.1 s of 10 s of the guest's clock.
 BUSY = """
 import os, time
 for _ in range(98_765):
@@ -121,7 +121,7 @@ def draw(tmp_path: Path) -> Draw:
 
 def test_no_two_seeds_draw_the_same_numbers_in_any_seconds(draw: Draw) -> None:
     """Seed 2 in second 3 drew those of seed 1 in second 0: the seed was not mixed before."""
-    # The second changes with every draw, because the numbers restart with it.
+    # The second changes with every draw, because the random numbers restart every second.
     seeds, seconds, kinds = range(64), range(1, 65), (False, True)
     firsts = {
         draw(seed, second, 8, for_programs)

@@ -13,7 +13,7 @@ from sojourn.reproduce.pool import Packets, Pool
 
 
 def packets(*rows):
-    """Rows of (arrived, left, bytes, fate)."""
+    """Packets from rows of (arrived, left, bytes, fate)."""
     arrived, left, size, fate = (np.array(column) for column in zip(*rows, strict=True))
     flow = np.zeros(len(rows), np.int32)
     return Packets(arrived.astype(float), left.astype(float), size, flow, fate)

@@ -199,7 +199,7 @@ else:
 
 
 def download(**ways: router.Direction) -> dict[str, Any]:
-    """Fetch 400 kB from the far to the near end."""
+    """Fetch 400 kB from the far end at the near end."""
     serve, fetch = ((sys.executable, "-c", DOWNLOAD, role) for role in ("serve", "fetch"))
     return router.route(router.Options(**ways, command=fetch, far_command=serve))
 
@@ -230,7 +230,7 @@ def test_an_aqm_is_for_the_ways_with_a_rate() -> None:
     assert (forward.aqm, reverse) == ("pie", router.Direction(delay="1ms"))
     forward, reverse = router.both_ways(down="5mbit", aqm="pie")
     assert (forward, reverse.aqm) == (router.Direction(), "pie")
-    # Without any rate it stays where the core refuses it.
+    # A direction without any rate stays in the place where the core refuses it.
     assert router.both_ways(aqm="pie")[0].aqm == "pie"
 
 
@@ -328,7 +328,7 @@ def test_a_scenario_is_the_routers_configuration(tmp_path: Path) -> None:
     assert up["link"]["service"] == {"rates": [[0, 2_000_000], [500_000_000, 1_000_000]]}
     assert down["link"]["limit"] == "80p"
     assert up["delay_ns"] + down["delay_ns"] == 30_000_000
-    # 1000 B take 4 ms at 2 Mbit/s, then the delay of that way.
+    # 1000 B take 4 ms at 2 Mbit/s, plus the delay of that direction.
     assert ended["received"]["least_ns"] >= 4_000_000 + up["delay_ns"]
     lost = value(ended, "wire_loss_rate")
     assert 0.05 < lost < 0.4
@@ -336,7 +336,7 @@ def test_a_scenario_is_the_routers_configuration(tmp_path: Path) -> None:
 
 
 def alternating(one: str, other: str) -> str:
-    """Steps of 300 ms, as nobody knows when the sender begins."""
+    """Steps of 300 ms, because the start of the sender is unknown."""
     steps = [f'["{300 * step}ms", {one if step % 2 else other}]' for step in range(30)]
     return f'{{ kind = "schedule", steps = [{", ".join(steps)}] }}'
 
@@ -366,13 +366,13 @@ def test_a_varying_delay_acts(
     tmp_path: Path, old: str, new: str, least_ms: float, most_ms: float
 ) -> None:
     text = SCENARIO.format(wire="WIRE").replace(old, new).replace("WIRE", "")
-    # One rate, so that every packet takes as long to be sent.
+    # One rate, so that every packet takes the same time to be sent.
     (tmp_path / "home.toml").write_text(text.replace('["500ms", "1mbit"]', '["500ms", "2mbit"]'))
     scenario = sojourn.load(tmp_path / "home.toml")
     ended = flood(tmp_path, 8e5, router.Direction(), scenario=scenario, stall="9s")
     took = sorted(ended["received"]["took_ns"])
     assert len(took) == ended["received"]["packets"] > 100
-    # Between the middles of the quick and of the slow half.
+    # The time between the middles of the quick half and of the slow half.
     between = (took[3 * len(took) // 4] - took[len(took) // 4]) / 1e6
     assert least_ms - 2 < between < most_ms + 2
 
@@ -418,7 +418,7 @@ def test_a_link_may_be_a_recording_of_any_length(tmp_path: Path) -> None:
     (tmp_path / "home.toml").write_text(text)
     scenario = sojourn.load(tmp_path / "home.toml")
     ended = flood(tmp_path, 8e5, router.Direction(), scenario=scenario, link="down", stall="9s")
-    # One opportunity each 8 ms carries 1500 B.
+    # One opportunity of 1500 B every 8 ms.
     assert value(ended, "throughput") == pytest.approx(8e5, rel=0.4)
     assert value(ended, "arrived") == value(ended, "sent") == ended["received"]["packets"]
 
@@ -504,7 +504,7 @@ def test_ctrl_c_ends_it_with_a_summary() -> None:
 @needs_spaces
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_an_ordinary_user_needs_no_root(tmp_path: Path) -> None:
-    """Uses the system's interpreter and copies, because that user cannot read our files."""
+    """Run the system's interpreter with copies of our files, because that user cannot read ours."""
     python = "/usr/bin/python3"
     if not os.access(python, os.X_OK):
         pytest.skip(f"{python}: is not there")
@@ -565,7 +565,7 @@ def test_a_machine_without_name_spaces_says_what_helps(monkeypatch: pytest.Monke
 
 
 class started:  # noqa: N801 - reads as a sentence
-    """A router of the command line, up and running in the block."""
+    """A router started by the command line, which runs within the block."""
 
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "sojourn", "router", *arguments]
@@ -615,7 +615,7 @@ def test_a_law_that_fails_ends_the_router_with_file_line_and_reason(tmp_path: Pa
 
 
 class Local:
-    """A law that is in no file of its own."""
+    """A law without a separate file."""
 
     def on_enqueue(self, now_ns: int, head: Any, queue: Any, random: Any) -> None:
         """Let everything pass."""

@@ -1,4 +1,4 @@
-"""The verb ``stability`` as a user calls it, and how fast its map is."""
+"""The command ``stability`` as a user calls it, and the speed of its map."""
 
 import json
 

@@ -95,7 +95,7 @@ def test_a_margin_far_below_zero_is_not_taken_for_a_positive_one():
 
 
 def test_of_several_crossovers_the_worst_counts():
-    # A resonance lifts the gain above 1 twice more, where the phase is worse.
+    # A resonance lifts the gain above 1 twice more, at frequencies with less phase margin.
     def resonant(s, points):
         return 0.3 / s * 1.0 / (1 + 0.02 * s / 3 + (s / 3) ** 2)
 

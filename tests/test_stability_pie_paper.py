@@ -44,7 +44,7 @@ def test_kappa_as_printed_is_twice_the_derived_one():
 
 
 def test_a_part_of_the_plane_is_admissible_and_larger_gains_leave_it():
-    """Claim pie-F13-1, with the delay; without it only alpha takes the margin away."""
+    """Claim pie-F13-1, with the delay; without it only alpha removes the margin."""
     data = figure_13(25)
     for reading in (DERIVED, PRINTED):
         margin = data.phase_margin_deg[reading]

@@ -71,7 +71,7 @@ def both(aqm, more, share, variant="continuous"):
 
 @pytest.mark.parametrize(("aqm", "more"), LOOPS)
 def test_the_linearisation_errs_by_the_square_of_the_step(aqm, more):
-    """So it is the linearisation of these equations, in every term."""
+    """The linearised model is therefore the linearisation of these equations, in every term."""
     errors = []
     for share in (0.02, 0.01):
         whole, linear = both(aqm, more, share)
@@ -83,7 +83,7 @@ def test_the_linearisation_errs_by_the_square_of_the_step(aqm, more):
 
 @pytest.mark.parametrize(("aqm", "more"), [LOOPS[0], LOOPS[1], LOOPS[2]])
 def test_with_updates_held_the_error_falls_alike(aqm, more):
-    """Less exactly: an update sees the past between steps of the integration."""
+    """With more tolerance, because an update reads the past between steps of the integration."""
     errors = []
     for share in (0.04, 0.01):
         whole, linear = both(aqm, more, share, "exact")

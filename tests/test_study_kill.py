@@ -63,7 +63,7 @@ def files(store: Path) -> set[str]:
 
 
 def is_at_work(client: subprocess.Popen[bytes], store: Path, before: set[str]) -> bool:
-    """Whether files have changed since, or it has ended."""
+    """Whether files have changed since then, or the process has ended."""
     return client.poll() is not None or files(store) != before
 
 
@@ -102,7 +102,7 @@ def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, se
     while len(kills) < KILLS:
         client, before = start(tmp_path), files(store)
         if choice.random() < 0.8:
-            # Kill while it works; the others die while they import or resolve.
+            # Most kills hit a study that runs, the others one that imports or resolves.
             assert wait_for(partial(is_at_work, client, store, before), 60.0)
         time.sleep(choice.uniform(0.0, 0.4))
         assert client.poll() is None, f"complete after {len(kills)} kills: give it more seeds"
@@ -110,7 +110,7 @@ def test_killed_at_random_instants_the_table_is_the_undisturbed_one(tmp_path, se
         kill(client, what, choice)
         kills.append(what)
         if what == "worker":
-            # It continues with another worker, until it dies itself.
+            # The study continues with another worker, until it dies itself.
             time.sleep(choice.uniform(0.0, 0.4))
             kill(client, "tree", choice)
         made.append(len(StudyStore(open_folder(store), pytest.fail).runs()))

@@ -113,7 +113,7 @@ def test_a_click_on_a_cell_selects_its_point_in_every_figure_and_opens_it(made, 
     ).stdout  # fmt: skip
     chosen = re.search(r'<body [^>]*data-shown="(\d+)"', found)[1]
     point = of(page, "points")[chosen]
-    # The maps show one congestion control; the cell is of the first.
+    # The maps show one congestion control; the cell belongs to the first one.
     assert point["label"].endswith("cc reno")
     shown = found[found.index('id="point"') :]
     assert f"<td>{point['numbers'][0][1]}</td>" in shown

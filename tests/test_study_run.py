@@ -109,7 +109,7 @@ def test_a_run_that_compare_has_kept_is_taken_from_there(tmp_path, made):
     sojourn.compare("dumbbell-reno", ["codel", "pie"], 2, sets=sets, jobs=1)
     made.clear()
     run(tmp_path)
-    # Only the points with one flow are missing.
+    # Only the runs of the points with one flow are missing.
     assert len(made) == 4
 
 
@@ -245,7 +245,7 @@ def test_what_a_writer_killed_in_study_json_left_is_removed_when_the_study_begin
     store.begin({})
     left = tmp_path / f".study.json.{files._host()}.{ended()}.{'a' * 16}.tmp"
     left.touch()
-    # The study is the same: nothing is written, and nothing compacted.
+    # The study is unchanged, so nothing is written or compacted.
     store.begin({})
     assert not left.exists()
 

@@ -27,7 +27,7 @@ def held_at_every_look(rule: Until, draw, truth: float, studies: int = 800) -> f
     for _ in range(studies):
         values = draw(rng, rule.max_seeds)
         ends = [rule.interval(values[:look])[1:] for look in rule.looks]
-        # Without an interval the rule cannot stop.
+        # The rule cannot stop without an interval.
         hits += all(np.isnan(low) or low <= truth <= high for low, high in ends)
     return hits / studies
 

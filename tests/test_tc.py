@@ -115,7 +115,7 @@ def test_an_adsl_line_has_a_queue_of_its_own_until_the_shaper_counts_its_cells(c
     without = delays[bare]["no-overhead"]
     assert without["before"] > 5 * without["after"] and without["after"] < 60
     assert list(delays[counted]) == ["ecn-off"]
-    # The line behind the shaper is not among the links of that trial.
+    # The links of that trial do not include the line behind the shaper.
     assert delays[counted]["ecn-off"]["before"] < 60
 
 
@@ -188,7 +188,7 @@ WORDS = [
 @pytest.mark.skipif(shutil.which("tc") is None, reason="needs tc (iproute2)")
 @pytest.mark.parametrize("aqm", WORDS)
 def test_tc_itself_takes_the_words(aqm):
-    """tc reads all options before it looks for the device, so none is needed."""
+    """tc reads all options before it looks for the device, so the test needs no device."""
     commands, _ = _core.tc_export(
         [("nosuchdev0", False, 10_000_000, None, (14, 0, "none"), aqm, None, None)], None, False
     )
@@ -220,7 +220,7 @@ ALONE = ["unshare", "--user", "--map-root-user", "--net"]
 
 @pytest.mark.skipif(shutil.which("tc") is None, reason="needs tc (iproute2)")
 def test_exported_commands_may_be_run_again():
-    """htb cannot be changed: its second `replace` ended with an error."""
+    """htb does not allow changes: the second `replace` ended with an error."""
     script = "ip tuntap add eth9 mode tap && tc qdisc add dev eth9 root htb"
     if subprocess.run([*ALONE, "sh", "-c", script], capture_output=True, check=False).returncode:
         pytest.skip("needs a network namespace with tap and htb")

@@ -63,7 +63,7 @@ ASKED = {
         "ack_filter=on",
     ],
 }  # fmt: skip
-# The others, each with a value that is not the kernel's.
+# The other parameters, each with a value that differs from the kernel's default.
 LEFT_OUT = {
     "active_threshold": "7ms", "adapt_alpha": "0.02", "adapt_beta": "0.8", "adapt_interval": "1s",
     "cap_step": "false", "ce_threshold": "1ms", "count": "3", "decay_wraps": "true",
@@ -76,7 +76,7 @@ LEFT_OUT = {
     "shed": "packets", "target_delay": "9ms", "tune": "ns2", "w_q": "0.5",
 }  # fmt: skip
 UNLIKE = {"ared.gentle": "false", "fq_codel.overflow": "arrival", "fq_pie.overflow": "fattest"}
-# What the engine `linux` does not plan, by hand: kind, attribute, offset, width, numbers.
+# Disciplines that the engine `linux` does not plan: kind, attribute, offset, width, numbers.
 BY_HAND = {
     "taildrop@head_drop": ("pfifo_head_drop", [(None, 0, "u32", [77])]),
     # Linux 6.1 pkt_sched.h, struct tc_sfq_qopt_v1; sch_sfq.c, sfq_dump; flags: ecn, harddrop.
@@ -147,7 +147,7 @@ def find(data: bytes, number: int) -> bytes:
 
 
 def unlike(option: dict[str, Any], options: bytes) -> str:
-    """What the kernel has in place of the numbers of an option; empty if it has them."""
+    """The kernel's numbers that differ from those of an option; empty if they are equal."""
     number, width = option["attribute"], {"u8": "B", "u32": "I"}[option["width"]]
     data = (options if number is None else find(options, number))[option["offset"] :]
     size = struct.calcsize(f"={width}")
@@ -167,7 +167,7 @@ def test_what_the_cases_leave_out_cannot_be_exported(kind: str) -> None:
     """A new parameter fails here until it has a case."""
     (entry,) = (it for it in _core.aqms() if it["name"] == kind)
     given = {part.partition("=")[0] for _, text in of_kind(kind) for part in text.split(",")}
-    # A kind of its own in the kernel, pfifo_head_drop.
+    # The kernel has a separate kind for this, pfifo_head_drop.
     given |= {"overflow"} if kind == "taildrop" else set()
     aqm = of_kind(kind)[0][0]
     for name in {it["name"] for it in entry["params"]} - given:
@@ -313,7 +313,7 @@ def in_netlink(case: str) -> dict[str, Any]:
         rows = [dict(zip(names, it, strict=True)) | {"name": f"{it}"} for it in options]
         return {"kind": kind, "options": rows}
     assert KERNEL is not None
-    # tc cannot set the timer frequency, which the engine wants to know.
+    # tc cannot set the timer frequency, which the engine requires.
     is_timed = case.startswith(("pie", "fq_pie", "ared"))
     named = scenario(f"{case},hz={KERNEL.hz}" if is_timed else case)
     plan = json.loads(_core.linux_plan(named, KERNEL.hz, version=KERNEL.version))

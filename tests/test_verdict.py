@@ -26,7 +26,7 @@ def verdict_of(tag, published, unit, found):
         ("approx", 100, "packets", 125.0, "match"),
         ("approx", 100, "packets", 150.0, "near"),
         ("approx", 100, "packets", 150.1, "differs"),
-        # A change is judged like other numbers.
+        # Changes are judged like other numbers.
         ("exact", 20, "% less", 23.0, "match"),
         ("exact", 20, "% more", 26.1, "differs"),
         # 1 ms and 0.05 Mbit/s never matter, and near is twice that.

@@ -103,7 +103,7 @@ def _effect_rows(case: Case) -> list[list[str]]:
 
 
 def _answer(cases: Sequence[Case]) -> str:
-    """How far the ratios fall, by AQM, and what ARED regains of the goodput that ECN costs it."""
+    """The fall of the ratios by AQM, and the part of its goodput lost to ECN that ARED regains."""
     by = {(case.aqm, case.per_sender): case for case in cases}
 
     def ratio(aqm: str, per_sender: int, name: str) -> float:

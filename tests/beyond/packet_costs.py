@@ -37,7 +37,7 @@ LISTED = re.compile(r"^\s*([0-9a-f]+):\s+(?:lock |rep\w* |bnd |data16 |notrack )
 
 @dataclass(frozen=True)
 class Law:
-    """A law, and what its source says about it."""
+    """A law, and the figures that its source gives for it."""
 
     aqm: str
     name: str
@@ -66,7 +66,7 @@ LAWS = (
 
 
 class Program:
-    """The example, and what its instructions do."""
+    """The example program, and the kinds of its instructions."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -100,7 +100,7 @@ class Program:
 
     @staticmethod
     def _executed(profile: str) -> Counter[int]:
-        """How often each instruction ran, by address."""
+        """The number of executions of each instruction, by address."""
         executed: Counter[int] = Counter()
         is_call = False
         for line in profile.splitlines():
@@ -113,7 +113,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Said:
-    """What the example printed: the calls of its functions, and the signals."""
+    """The numbers that the example printed: calls of its functions, and signals."""
 
     arrive: int
     depart: int

@@ -51,7 +51,7 @@ class Grid:
         return min(target for target, cell in cells.items() if cell[1] >= best - MARGIN)
 
     def shown(self, rate: float, load: Load) -> str:
-        """The same as text, with a plus where it is the highest that was tried."""
+        """The lowest target as text, with a plus if it is the highest that was tried."""
         needed = self.needed(rate, load)
         return f"{needed}{'+' if needed == max(self.cells[rate, load]) else ''}"
 
@@ -102,7 +102,7 @@ def _mbps(rate: float) -> str:
 
 
 def _answer(grid: Grid) -> str:
-    """How the needed target follows the link speed, with many flows and with one far one."""
+    """The needed target by link speed, with many flows and with one flow of a long RTT."""
     slow, fast = grid.rates[0], grid.rates[-1]
     most = max(flows for _, flows in grid.loads)
     many = [load for load in grid.loads if load[1] == most]

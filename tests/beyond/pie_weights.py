@@ -47,7 +47,7 @@ Means over seeds, ± half of their 95 % interval."""
 
 @dataclass
 class Found:
-    """What one way gave, one value per seed each."""
+    """The results of one way, one value per seed each."""
 
     load: str
     weight: int
@@ -115,7 +115,7 @@ def _row(found: Found) -> list[str]:
 
 
 def _answer(found: Sequence[Found]) -> str:
-    """Which way meets the weights, and what it costs."""
+    """A sentence that states which way meets the weights, and its cost."""
 
     def worst(way: str, load: str) -> float:
         """The ratio at the largest weight."""

@@ -37,7 +37,7 @@ samples must agree. Equal ranks are a trade-off, or too close to call."""
 
 
 Ranks = Mapping[str, int]
-"""By the names in `AQMS`."""
+"""Results by the names in `AQMS`."""
 Case = tuple[str, str]
 """A setting and a scenario."""
 
@@ -64,7 +64,7 @@ def _compared(name: str, fair: Mapping[str, str]) -> sojourn.Comparison:
 
 
 def _beaten(compared: sojourn.Comparison) -> list[tuple[str, str]]:
-    """Who beats whom, by the names in `AQMS`; a common target is part of the AQMs' texts."""
+    """Which AQM beats which, by the names in `AQMS`; a common target is part of the AQMs' texts."""
     name = dict(zip(compared.aqms, AQMS.values(), strict=True))
     sure = (pair for pair in dominance.plane(compared) if pair.is_sure)
     return [(name[pair.aqm], name[pair.over]) for pair in sure]

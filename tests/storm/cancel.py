@@ -100,7 +100,7 @@ def called(folder: Path, phase: str) -> subprocess.Popen[str]:
 
 
 def undisturbed_s(folder: Path, phase: str) -> float:
-    """How long a phase takes, at most `LONGEST_S`."""
+    """The duration of a phase, at most `LONGEST_S`."""
     began = time.monotonic()
     with called(folder, phase) as process:
         try:

@@ -68,7 +68,7 @@ def _killed(
 
 
 def kept_runs(folder: Path) -> dict[Path, int]:
-    """When each run in the store of runs was written, in ns."""
+    """The time at which each run in the store was written, in ns."""
     entries = [*folder.glob("cache/runs/*/*.run"), *folder.glob("cache/runs/*/*.npz")]
     return {path: path.stat().st_mtime_ns for path in entries}
 

@@ -54,7 +54,7 @@ Values = dict[str, float]
 
 
 def main() -> None:
-    """Run all, and write the tables between the page's comments."""
+    """Run all engines, and write the tables between the page's comments."""
     scenarios = {each.name: each for each in grid.scenarios(["sim", "ns3"])}
     for mark, names in (("seed 1 cubic", CUBIC), ("seed 1 reno", RENO)):
         found = {name: _values(scenarios, name) for name in names}
@@ -90,7 +90,7 @@ def _table(found: Mapping[str, Sequence[Values]]) -> str:
 
 
 def _counts(found: Mapping[str, Sequence[Values]]) -> str:
-    """The number that agree, by the rule of the page."""
+    """The number of values that agree, by the rule of the page."""
     words = []
     for each in COLUMNS:
         agree = [0, 0]

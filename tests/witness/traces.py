@@ -91,7 +91,7 @@ def main() -> int:
 
 
 def _compared(ours: list[Arrival], theirs: list[Arrival]) -> tuple[int, str]:
-    """The number of equal arrivals, and the rest of a row."""
+    """The number of equal arrivals, and the other cells of a row."""
     pairs = list(zip(ours, theirs, strict=False))
     same = next((i for i, (x, y) in enumerate(pairs) if not x.is_like(y)), len(pairs))
     drops = sum(arrival.dropped for arrival in ours[:same])
@@ -106,7 +106,7 @@ def _compared(ours: list[Arrival], theirs: list[Arrival]) -> tuple[int, str]:
 def _timeouts() -> list[str]:
     """The first different timeout of one flow under PIE, computed and observed."""
     rows = []
-    # Reno's first timeout has doubled its second.
+    # Reno's first timeout has doubled the time until its second.
     for stack, doubled in (("reno", 2), ("tahoe", 1)):
         packets = _packets(QUEUES["pie"], stack, 1, 40)
         ours = _arrivals(packets)
@@ -154,7 +154,7 @@ def _packets(queue: str, stack: str, flows: int, header_bytes: int) -> list[dict
     sets = {"links.there.queue": queue, "duration": f"{SECONDS}s"}
     sets |= {f"flows[{flow}].tcp": stack for flow in range(5)}
     sets |= {f"flows[{flow}].header": f"{header_bytes}B" for flow in range(5)}
-    # Flows that start after the end take no part.
+    # Flows that start after the end are left out.
     sets |= {f"flows[{flow}].start": f"{SECONDS + 1}s" for flow in range(flows, 5)}
     return sojourn.run(str(DATA / "trace.toml"), sets=sets, store=None).packets.to_pylist()
 
@@ -171,7 +171,7 @@ def _arrivals(rows: list[dict[str, Any]]) -> list[Arrival]:
 
 
 def _ns2(queue: str, stack: str, timers: str, ours: list[Arrival], flows: int) -> list[Arrival]:
-    """ns-2 has no PIE; there it drops the arrivals with the same indices as ours."""
+    """ns-2 has no PIE; instead its queue drops the arrivals with the same indices as ours."""
     with tempfile.TemporaryDirectory() as folder:
         trace, drops = Path(folder) / "trace", Path(folder) / "drops"
         agent, sink, limited_transmit = STACKS[stack]

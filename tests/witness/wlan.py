@@ -75,7 +75,7 @@ _ANOMALY_HEAD = """\
 
 
 def main() -> None:
-    """Run both, and write the tables between the page's comments."""
+    """Run both simulators, and write the tables between the page's comments."""
     rows = "".join(row for case in CASES for row in _rows(case))
     files.replace_between(PAGE, BEGIN, END, _HEAD + rows)
     table = _ANOMALY_HEAD + "".join(_anomaly(*each) for each in ANOMALIES)
@@ -128,7 +128,7 @@ def _rows(stations: Stations) -> list[str]:
 
 
 def _shares(rates: dict[float, float]) -> str:
-    """Percentages of frames by rate, those above one."""
+    """Percentages of frames by rate, if above 1 %."""
     return ", ".join(f"{rate:g}: {part:.0f} %" for rate, part in rates.items() if part > 1)
 
 
