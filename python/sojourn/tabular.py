@@ -112,11 +112,11 @@ class Columns:
         return cls(kinds, dict(zip(kinds, lists, strict=True)))
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """As `columns` of a table of the core."""
+        """The same columns as `columns` of a table of the core."""
         return dict(self.values)
 
     def fields(self) -> list[tuple[str, str, bool]]:
-        """As `fields` of a table of the core; whole numbers are never missing."""
+        """The same fields as `fields` of a table of the core; whole numbers are never missing."""
         return [(name, kind, kind != "integer") for name, kind in self.kinds.items()]
 
     def to_arrow(self) -> pa.Table:

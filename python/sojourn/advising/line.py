@@ -306,7 +306,7 @@ def _sure(
     between: PairedTest,
     choice: str,
 ) -> tuple[str, ...]:
-    """The conclusions that the simulation allows, and what would decide the others."""
+    """The conclusions that the simulation allows, and measurements that would decide the others."""
     sentences = []
     helps = _difference(runs[choice], runs["now"], "added").difference
     if not helps.high < 0:

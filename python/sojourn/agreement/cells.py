@@ -68,7 +68,7 @@ class CellAgreement:
 
     @property
     def differs_beyond_noise(self) -> bool:
-        """Whether they disagree, the noise is known, and no value within the noise would agree."""
+        """Whether the values disagree, and no value within the known noise would agree."""
         return self._difference > self._allowed(RELATIVE, DELAY_S) + self.noise
 
     @property

@@ -1,4 +1,4 @@
-"""Results go to stdout, the rest to stderr; progress is a bar on a terminal, else lines."""
+"""Results go to stdout, messages to stderr; progress is a bar on a terminal, else lines."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class StrictCommand(click.Command):
 
 
 class StrictGroup(click.Group):
-    """A group of such commands, with such options."""
+    """A group of strict commands, with strict options."""
 
     command_class = StrictCommand
 

@@ -33,7 +33,7 @@ class FilePath(click.Path):
 
 
 class _Name(click.types.StringParamType):
-    """A file, a store or a shipped name, as it is given; it must not be empty."""
+    """A file, a store or a shipped name, unchanged; it must not be empty."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The text."""

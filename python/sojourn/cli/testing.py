@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sojourn.testing.expectations import Expected
 
 PASSED, FAILED, UNDECIDED, INVALID = 0, 1, 3, 4
-# Of `git bisect run`: this revision cannot be tested, and: stop.
+# Exit codes for `git bisect run`: this revision cannot be tested, and: stop.
 _SKIP, _ABORT = 125, 128
 
 

@@ -125,7 +125,7 @@ def verdict(
 
 
 def joint_verdicts(comparison: ComparedRuns) -> dict[str, JointVerdict]:
-    """Every AQM after the first judged against it, if both metrics are known."""
+    """The verdict on every AQM after the first against the first, if both metrics are known."""
     return {
         aqm: verdict(
             *pair, seed_by_seed(comparison, aqm, comparison.baseline), comparison.looks.one_sided
@@ -190,7 +190,7 @@ def few_seeds(comparison: ComparedRuns) -> str:
 
 
 def _directions(row: PairedDifference) -> tuple[bool, bool]:
-    """Whether it is significantly lower, or higher, and not the same in practice."""
+    """Whether the metric is significantly lower, or higher, and not the same in practice."""
     found = not row.is_equivalent and row.p_adjusted < 1 - CONFIDENCE
     return found and row.test.difference.mean < 0, found and row.test.difference.mean > 0
 

@@ -121,7 +121,7 @@ def metric(
 
 
 def bring_metrics(wanted: Sequence[str | OwnMetric]) -> list[OwnMetric]:
-    """Metrics by file (``mine.py:jitter_p99``) or as they are.
+    """Metrics given by file (``mine.py:jitter_p99``) or as objects.
 
     Raises:
         InputError: a file or metric does not exist, or two have the same name.

@@ -91,7 +91,7 @@ def _is_lasting(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> bool:
 
 
 def _is_known(rule: StoppingRule, comparison: ComparedRuns, row: PairedDifference) -> bool:
-    # Without a p-value no test is possible, with more seeds neither.
+    # Without a p-value no test is possible, even with more seeds.
     if math.isnan(row.test.p_value):
         return True
     if rule.text == DECIDED:
@@ -126,7 +126,7 @@ def add_seeds(
             if cell[0] in running and cell[1] in due and cell not in outcomes
         ])  # fmt: skip
         found = compared(seeds, outcomes, rule)
-        # Its tests stay: they depend on the planned looks, not on the contenders that have stopped.
+        # A contender's tests stay, as they depend on the planned looks, not on stopped contenders.
         rule, running = going(rule, found)
         found.until = rule
         if not running or found.failures or found.invalid:

@@ -34,7 +34,7 @@ def whole(name: str, value: object, least: int = 0, *, remedy: str = "") -> int:
 
 
 def optional(name: str, value: object, least: int = 1) -> int | None:
-    """As `whole`; None stays None."""
+    """Like `whole`, but None stays None."""
     return None if value is None else whole(name, value, least)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sojourn import _core
 
 Schema = dict[str, Any]
-# These are explained as AQMs and congestion controls, with dialects and sources.
+# These keys are explained as AQMs and congestion controls, with dialects and sources.
 _ELSEWHERE = {
     "Queue": "text, or table: see `sojourn list aqms`",
     "CongestionControl": "text, or table: see `sojourn list ccs`",

@@ -99,7 +99,7 @@ class Engine(Protocol):
 
     @property
     def is_testbed(self) -> bool:
-        """Whether it is a real system, which runs only the testbed experiments of papers."""
+        """Whether the engine is a real system, which runs only testbed experiments of papers."""
 
     @property
     def options(self) -> Sequence[EngineOption]:
@@ -147,7 +147,7 @@ class Engine(Protocol):
         """
 
     def doctor(self) -> list[Availability]:
-        """Whether it works on this machine, for each place where it can run, the best first."""
+        """Whether the engine works on this machine, for each of its places, the best first."""
 
 
 @runtime_checkable

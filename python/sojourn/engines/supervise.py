@@ -38,7 +38,7 @@ _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 # Number of file rights of each version; later ones add rights that are not used here.
 _RIGHTS_OF_VERSION = {1: 13, 2: 14}
 _RIGHTS = 15
-# From version 4 on: binding and connecting TCP.
+# Rights from version 4 on: binding and connecting TCP.
 _TCP, _VERSION_OF_TCP = 0b11, 4
 # The guest's memory is an unnamed file in here; a separate folder gives access to no other file.
 _MEMORY = "/dev/shm"

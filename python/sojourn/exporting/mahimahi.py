@@ -15,7 +15,7 @@ from sojourn.errors import InputError
 
 _NS_PER_S = 1_000_000_000
 _NS_PER_MS = 1_000_000
-# In bit * ns / s, so that whole numbers add up: a sum of floats loses a packet in minutes.
+# The unit is bit * ns / s, so that integers add up: a sum of floats loses a packet in minutes.
 _OPPORTUNITY = 12_000 * _NS_PER_S
 
 

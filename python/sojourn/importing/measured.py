@@ -20,7 +20,7 @@ class StepCurve:
     """A quantity over time: each value holds from its time until the next one."""
 
     times_s: tuple[float, ...]
-    """From 0 on, increasing."""
+    """Increasing times, from 0 on."""
     values: tuple[float, ...]
     end_s: float
     """When the last value ends."""

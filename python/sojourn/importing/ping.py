@@ -41,7 +41,7 @@ _LONGEST_LINE = 500
 class _Reply:
     line: int
     number: int | None
-    """Of the request, if the text has numbers."""
+    """The number of the request, if the text has numbers."""
     stamp_s: float | None
     rtt_s: float
 
@@ -69,7 +69,7 @@ def read(lines: Sequence[str], name: str) -> Measurement:
     if not replies:
         raise InputError(f"{name}: ping had no reply, so nothing can be read from it")
     numbers, end = _numbered(kept, replies)
-    # To a broadcast, many hosts reply.
+    # Many hosts reply to a broadcast.
     first: dict[int, _Reply] = {}
     for number, reply in zip(numbers, replies, strict=True):
         first.setdefault(number, reply)

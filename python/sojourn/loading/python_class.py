@@ -59,7 +59,7 @@ def _hooks(cls: type, place: str) -> list[str]:
                 f"{place}: {cls.__name__}.{name}: no hook has that name{meant(name, HOOKS)}"
             )
     for hook in HOOKS:
-        # Data such as `on_dequeue = 5`, or a property, would be left out without a word.
+        # Data such as `on_dequeue = 5`, or a property, would be left out silently.
         if hook not in found and getattr(cls, hook, None) is not None:
             raise InputError(f"{place}: {cls.__name__}.{hook}: is not a function; write a method")
     if not {"on_enqueue", "on_dequeue"} & set(found):

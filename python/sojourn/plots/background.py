@@ -96,7 +96,7 @@ class Drawers:
         return Begun(begun, drawings, excerpts, self._release)
 
     def _release(self) -> None:
-        """No more figures will be drawn: the processes end in the background."""
+        """Let the processes end in the background, because no more figures will be drawn."""
         while not self._idle.empty():
             self._idle.get().leave()
 

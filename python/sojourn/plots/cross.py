@@ -19,7 +19,7 @@ from sojourn.plots.boxes import Five
 
 @dataclass(frozen=True)
 class CrossPanel:
-    """One pair of axes: per name the quantiles along the horizontal and the vertical axis."""
+    """One pair of axes: the quantiles along the horizontal and the vertical axis, by name."""
 
     title: str
     crosses: Mapping[str, tuple[Five, Five]]

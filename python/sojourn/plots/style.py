@@ -363,7 +363,7 @@ def _written(drawing: Figure, form: str, metadata: dict[str, None]) -> bytes:
 
 
 def _draw_once(drawing: Figure, form: str, metadata: dict[str, None], buffer: io.BytesIO) -> None:
-    """As `savefig` does without a bounding box."""
+    """Draw the figure once, as `savefig` does without a bounding box."""
     canvas, dpi, wanted = drawing.canvas, drawing.dpi, mpl.rcParams["savefig.dpi"]
     drawing.set_dpi(dpi if wanted == "figure" else wanted)
     try:

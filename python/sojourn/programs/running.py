@@ -117,7 +117,7 @@ def with_bottleneck(
 
 
 def write_outputs(result: Result, folder: Path) -> list[Path]:
-    """Write what each program wrote to files such as ``programs/1-client.stdout``."""
+    """Write the output of each program to files such as ``programs/1-client.stdout``."""
     below = folder / OUTPUTS
     below.mkdir(parents=True, exist_ok=True)
     written = []

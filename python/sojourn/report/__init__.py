@@ -86,7 +86,7 @@ def save(
             return save(comparison, folder, formats, size, own)
     files.remove(folder / files.COMPARISON)
     begun = drawing.begin(comparison) if drawing is not None else None
-    # These are made while the figures are drawn.
+    # These parts are made while the figures are drawn.
     facts, text = to_json(comparison), page(comparison)
     figures = begun.figures() if begun is not None else {}
     for name in omitted_figures(comparison.shaped):

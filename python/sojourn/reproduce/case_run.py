@@ -1,4 +1,4 @@
-"""One run of a reproduction: its scenario, the kept results, and their place."""
+"""One run of a reproduction: its scenario, the kept results, and the path of these results."""
 
 from __future__ import annotations
 

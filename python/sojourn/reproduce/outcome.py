@@ -126,7 +126,7 @@ class MeasuredPaper:
         return Counter(judged.verdict for judged in self.judged())
 
     def reason(self, judged: JudgedClaim) -> str:
-        """Why a claim does not hold, with measured numbers; may be empty."""
+        """The reason why a claim does not hold, with measured numbers; may be empty."""
         return reasons.fill(judged.claim.differs, partial(self._look, judged))
 
     def paragraphs(self) -> dict[str, str]:

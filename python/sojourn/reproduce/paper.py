@@ -120,7 +120,7 @@ class Published:
         return Published(low, high)
 
     def __str__(self) -> str:
-        """As text: ``3``, ``1 to 2``, ``≤ 3``."""
+        """The number as text: ``3``, ``1 to 2``, ``≤ 3``."""
         if self.low is None:
             return f"≤ {self.high:g}"
         if self.high is None:
@@ -165,7 +165,7 @@ class Part:
 
     @property
     def in_values(self) -> Published | None:
-        """The published number in the unit of the item's value; None if it is not one of them."""
+        """The published number in the unit of the item's value; None if no value has its key."""
         if self.published is None or not self.key:
             return None
         return self.published.scaled(1.0 / self.factor)

@@ -100,7 +100,7 @@ def _item(paper: Paper, name: str) -> str:
 
 
 def _listed(name: str, names: Sequence[str]) -> str:
-    """The nearest name, and all of them in their order."""
+    """The nearest name, and all names in their order."""
     near = difflib.get_close_matches(
         name.lower(), [each.lower() for each in names], n=1, cutoff=0.5
     )

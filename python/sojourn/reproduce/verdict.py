@@ -40,7 +40,7 @@ ClaimVerdict = Literal[
 TOLERANCE = {"exact": 0.15, "approx": 0.25}
 # Differences that never matter, for any published value.
 FLOORS = {"ms": 1.0, "s": 1e-3, "Mbit/s": 0.05, "kbit/s": 50.0}
-# Of shares, in percentage points.
+# Tolerances of shares, in percentage points.
 SHARE_TOLERANCE = {"exact": 3.0, "approx": 5.0}
 SHARE_FLOOR = 1.0
 # Verdicts that count as agreement; for numbers, near counts as close.

@@ -70,7 +70,7 @@ class Progress(Protocol):
         """Called when `runs` runs are complete and `simulated_s` seconds simulated."""
 
     def stop(self) -> None:
-        """No more runs; called in any case."""
+        """Stop making runs; called in any case."""
 
 
 class Silent:

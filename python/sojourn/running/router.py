@@ -114,7 +114,7 @@ def both_ways(
     for key in ("aqm", "limit", "framing"):
         if reverse["rate"] is not None:
             reverse[key] = reverse[key] or forward[key]
-            # Without a rate, the forward direction has no queue for it.
+            # Without a rate, the forward direction has no queue for the AQM.
             forward[key] = forward[key] if forward["rate"] is not None else None
     return Direction(**forward), Direction(**reverse)
 

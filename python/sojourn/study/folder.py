@@ -144,7 +144,7 @@ class RemoteFolder:
             raise OSError(errno.EIO, why, self._address) from error
 
     def remove_leftovers(self) -> None:
-        """Does nothing: an object appears only when it is complete."""
+        """Do nothing, because an object appears only when it is complete."""
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -172,7 +172,7 @@ def _axes(results: _Results, places: Sequence[int]) -> dict[str, Any]:
     """Number and axes of the points at these places among those of the results."""
     import pyarrow as pa
 
-    # Of all points, so types do not depend on which of them have runs.
+    # The values of all points, so types do not depend on which points have runs.
     points = [each.point for each in results.points]
     columns = {"point": pa.array([each.index for each in points], pa.int64())}
     names = [axis.name for axis in results.study.axes]

@@ -31,7 +31,7 @@ def what_is_wrong(found: pa.Schema, expected: pa.Schema) -> str | None:
 
 
 def with_missing(rows: pa.Table) -> str | None:
-    """Why rows are not those of runs: a column with a missing value; None if all are complete."""
+    """The reason why rows are not those of runs: a column with a missing value; else None."""
     found = [name for name in rows.column_names if rows[name].null_count]
     return f"is not of runs: its column {found[0]} has missing values" if found else None
 

@@ -56,7 +56,7 @@ def with_pie_2013(case: Scenario) -> Scenario:
     return replace(case, links={"bottleneck": replace(link, queue=text)})
 
 
-# For every item with runs.
+# The variant of every item with runs.
 PIES = (ItemVariant("pie_2013", "the PIE of Pan et al. 2013, also under MADPIE", with_pie_2013),)
 
 

@@ -57,7 +57,7 @@ def _f6_figures(_pools: Pools, values: Values) -> Mapping[str, Figure]:
             CrossPanel(
                 f"({letter}) {NAMES[aqm]}",
                 crosses,
-                # DropTail's delays are five times those of the others: each kind has its axis.
+                # DropTail's delays are five times those of the AQMs, so it has a separate axis.
                 QD.replace(" [", " of DropTail [") if aqm == "droptail" else QD,
                 "goodput of a flow [kbit/s]",
                 (0, None),

@@ -167,7 +167,7 @@ class FluidLoop:
         return plant
 
     def take(self, wanted: Bools) -> FluidLoop:
-        """Only some operating points, as a flat grid."""
+        """The loop at some operating points, as a flat grid."""
         controller = _only(self.controller, wanted)
         populations = tuple(_only(population, wanted) for population in self.populations)
         capacity = self.capacity_pps[wanted]

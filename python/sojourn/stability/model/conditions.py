@@ -47,7 +47,7 @@ class Conditions:
         return self.rate_bps / (8.0 * self.packet_bytes)
 
     def take(self, wanted: Bools) -> Conditions:
-        """Only some points, as a flat grid."""
+        """The conditions at some points, as a flat grid."""
         parts = (self.rtt_s, self.rate_bps, self.flows, self.scalable_flows)
         rtt_s, rate_bps, flows, scalable = (part[wanted] for part in parts)
         return Conditions(
@@ -163,7 +163,7 @@ def _one_queue(aqm: PiAqm, where: Conditions) -> Rest:
 def _too_much(
     where: Conditions, packets: Floats, signal: Floats, output: Floats, largest: float
 ) -> list[str]:
-    """Why points have no equilibrium: a drop probability above 1 or the AQM's bound."""
+    """The reason why points have no equilibrium: a drop probability above 1 or the AQM's bound."""
     problems = [""] * len(packets)
     for i in np.flatnonzero((signal > 1.0) | (output > largest)):
         reason = f"a drop probability of {signal[i]:.3g}, above 1"

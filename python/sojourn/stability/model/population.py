@@ -38,10 +38,10 @@ class Population:
 
     @cached_property
     def sent_pps(self) -> Floats:
-        """Their sending rate, packets per second."""
+        """The sending rate of the flows, packets per second."""
         return self.flows * self.packets / self.rtt_s
 
     @cached_property
     def linear(self) -> Linear:
-        """Their window equation linearised."""
+        """The window equation of the flows, linearised."""
         return self.window.linear(self.packets, self.rtt_s)

@@ -166,7 +166,7 @@ class MarginGrid:
 
 
 def _some(values: Floats, most: int) -> list[tuple[int, float]]:
-    """At most `most` of the values with their indices, evenly spaced, not at the edges."""
+    """At most `most` of the values with their indices, evenly spaced, without the edges."""
     count = min(most, len(values))
     places = ((np.arange(count) + 0.5) * len(values) / count).astype(int)
     return [(int(place), float(values[place])) for place in places]

@@ -17,7 +17,7 @@ from sojourn.describing.quantity import quantity
 from sojourn.study.page.metric_axes import MetricAxis, robust_ends
 from sojourn.study.results import PointEstimates
 
-# As `sojourn.plots.palette.PALETTE`, except that the first is also readable on dark paper.
+# The colours of `sojourn.plots.palette.PALETTE`, but the first is also readable on dark paper.
 PALETTE = (
     "#7b8494", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
     "#6a5acd", "#b0446f", "#999933", "#44aa99", "#a0522d", "#aa4499", "#2e8b57",
@@ -66,7 +66,7 @@ class Charts:
         self._data = altair.Data(name="points")
 
     def fixed_values(self) -> list[tuple[str, str, str, list[str]]]:
-        """Of each of `fixed`: parameter, name, column of the rows, values."""
+        """Parameter, name, column of the rows and values for each of `fixed`."""
         return [
             (f"fixed{i}", name, self._column(name), self.orders[name])
             for i, name in enumerate(self.fixed)
@@ -209,7 +209,7 @@ class Charts:
         return self._alt.condition(test, self._alt.value(yes), self._alt.value(no))
 
     def _faded(self, rest: float, usual: float = 1.0) -> Any:
-        """When a point is chosen, the others fade."""
+        """The style by which other points fade when a point is chosen."""
         return self._alt.value({"expr": f"chosen < 0 ? {usual} : {_CHOSEN} ? 1 : {rest}"})
 
     def _filtered(self, chart: Any) -> Any:
