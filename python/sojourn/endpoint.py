@@ -21,7 +21,7 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
     """The same scenario with transport libraries; if none are given, it keeps those that it has.
 
     Args:
-        scenario: what is run.
+        scenario: the scenario to run.
         endpoints: the library, such as ``quinn:cc=bbr`` or ``./libmine.so``, by the scenario's name
             for the transport.
 

@@ -171,7 +171,7 @@ class Param:
         default: its default as text, with its unit.
         doc: its meaning, one line.
         rule: constraint on its value.
-        source: where the default comes from.
+        source: the source of the default.
         absent: ``off`` or ``auto`` if that is a value too; the object then has None.
         words: the words, if the kind is ``word``.
     """

@@ -20,8 +20,8 @@ def page(advice: Advice, lines: Sequence[str]) -> str:
     """The page as HTML.
 
     Args:
-        advice: what is drawn.
-        lines: what `sojourn advise` prints.
+        advice: the advice to draw.
+        lines: the output of `sojourn advise`.
     """
     title, *rest = lines
     return str(

@@ -48,10 +48,10 @@ class SetupFinding:
         code: a stable short name, such as ``netem-limit``.
         severity: ``wrong`` or ``doubtful``.
         line: line of the text, from 1.
-        title: what is wrong, in plain words.
+        title: the problem, in plain words.
         reason: why.
         evidence: the input text that shows it.
-        remedy: how to fix it.
+        remedy: the fix.
         model: what the trial's scenarios model; None if it is not simulated.
         measured: the trial, or empty.
     """

@@ -143,7 +143,7 @@ class ScenarioPair:
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were not valid experiments."""
+        """The reasons why runs were not valid experiments."""
         return [reason for results in self.results for r in results for reason in r.invalid]
 
 
@@ -168,7 +168,7 @@ class Agreement(Tabular):
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were not valid experiments."""
+        """The reasons why runs were not valid experiments."""
         return [reason for pair in self.pairs for reason in pair.invalid]
 
     def to_arrow(self) -> pa.Table:

@@ -41,7 +41,7 @@ def agree(
         seeds: number of seeds, counting up from each scenario's own.
         jobs: concurrent runs; the number of cores by default.
         progress: receives the progress of the runs.
-        store: where earlier runs are found and new ones kept; None to run everything.
+        store: the store for earlier and new runs; None to run everything.
         **engine_options: options of the engines, as in `sojourn.run`.
 
     Raises:

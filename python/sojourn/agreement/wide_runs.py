@@ -91,7 +91,7 @@ class WideAgreement(Tabular):
 
     @property
     def invalid(self) -> list[str]:
-        """Why runs were not valid experiments."""
+        """The reasons why runs were not valid experiments."""
         return [reason for compared in self.compared for reason in compared.invalid]
 
 
@@ -115,7 +115,7 @@ def agree_on_grid(
         tcp: the profile of the kernel's TCP.
         jobs: concurrent runs.
         progress: receives the progress of the runs.
-        store: where runs are kept.
+        store: the store of runs.
         **engine_options: options of the engines.
     """
     on = select_two(engine, engine_options)

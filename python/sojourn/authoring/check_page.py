@@ -96,7 +96,7 @@ def heat_map(
     """One measure of every AQM over load and RTT, on a common scale.
 
     Args:
-        checked: what is shown.
+        checked: the results to show.
         title: title of the figure.
         value: value of a cell.
         colours: name of a colour map.

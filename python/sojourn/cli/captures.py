@@ -24,8 +24,8 @@ def write_captures(
     """Write captures or logs of a second run, and say so if it differs from the first.
 
     Args:
-        scenario: what is run.
-        folder: where the files are written.
+        scenario: the scenario to run.
+        folder: the folder for the files.
         result: the first run.
         what: the files.
         **choices: those of `sojourn.capture`.

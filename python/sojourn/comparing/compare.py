@@ -60,7 +60,7 @@ def compare(
         out: folder in which every run is saved once it is complete, in place of earlier ones, as
             ``runs/contender=<aqm>/replica=<seed>/``.
         progress: receives the progress of the runs.
-        store: where earlier runs are found and new ones kept; None for neither.
+        store: the store for earlier and new runs; None for no store.
         metrics: custom metrics, by file (``mine.py:jitter_p99``) or made by `sojourn.metric`; their
             differences are exploratory.
         ccs: see `sojourn.run`, like `apps` and `memory`; the same under every AQM.

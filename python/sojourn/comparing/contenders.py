@@ -22,7 +22,7 @@ class Contender:
 
     Attributes:
         name: the column's name: an AQM, with its engine where engines are compared.
-        engine: where it ran.
+        engine: the name of the engine.
         kind: kind of AQM, such as ``fq(pie)``.
         dialect: the dialect that it follows.
         target: its delay target; may be empty.

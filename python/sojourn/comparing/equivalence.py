@@ -45,7 +45,7 @@ def margin(metric: Metric, baseline_mean: float) -> float:
     """The largest difference without practical relevance, in the metric's unit.
 
     Args:
-        metric: what is compared.
+        metric: the compared metric.
         baseline_mean: mean of the first AQM, in the same unit.
     """
     return max(metric.row.relative * abs(baseline_mean), metric.row.least)

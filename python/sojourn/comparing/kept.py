@@ -36,7 +36,7 @@ def name(
     Args:
         compared: the scenario, the link, and the contender and seed of each run.
         tasks: the runs.
-        store: where they are kept.
+        store: the store that keeps them.
         forms: formats and width of the figures.
     """
     entries = [store_path(task, store) for task in tasks]
@@ -69,9 +69,9 @@ def is_whole(folder: Path, name: str, store: Store | None) -> bool:
     """Whether a folder holds the comparison of this name, and no file has changed since.
 
     Args:
-        folder: where it may have been saved.
+        folder: the folder in which it may have been saved.
         name: name of the comparison.
-        store: where its checksums may be.
+        store: the store that may have its checksums.
     """
     content = store.read(store.entry(name, _KIND)) if store is not None else None
     if content is None:

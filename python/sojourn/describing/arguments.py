@@ -14,7 +14,7 @@ def whole(name: str, value: object, least: int = 0, *, remedy: str = "") -> int:
 
     Args:
         name: the argument, for the message.
-        value: what was given.
+        value: the given value.
         least: the smallest number that is legal.
         remedy: what to give, after the semicolon; by default a number from `least` on.
 

@@ -93,7 +93,7 @@ def carry_out(
         what: its name in messages.
         seen: the files that it may open, as `supervise.py` takes them; everything if empty.
         remedies: messages of its kernel, with remedies.
-        patience: how long its clock may stop.
+        patience: the limit on a stop of its clock.
 
     Raises:
         Cancelled: the watcher stopped it.

@@ -60,7 +60,7 @@ class Availability:
     Attributes:
         name: the engine, and the place if it has several: ``linux, host, real time``.
         works: whether `sojourn run` can use it.
-        note: what it is, or what is missing.
+        note: a description, or the missing part.
         remedy: the command that fixes it; empty if none can, or none is needed.
     """
 
@@ -114,7 +114,7 @@ class Engine(Protocol):
         """Check that the engine can run a scenario; the context owns what the run needs.
 
         Args:
-            scenario: what to run.
+            scenario: the scenario to run.
             options: its own options.
             controls: congestion controls written in Python.
 
@@ -165,9 +165,9 @@ class CapturingEngine(Protocol):
         """Run a scenario and write captures of both ends of its flows and both sides of its queues.
 
         Args:
-            scenario: what to run.
+            scenario: the scenario to run.
             options: its own options.
-            folder: where the files are written.
+            folder: the folder for the files.
             file_format: ``pcapng``, ``pcap`` or, if the engine logs its senders, ``qlog``.
             cancel: stops the run.
 

@@ -24,7 +24,7 @@ def write(source: Path, folder: Path) -> list[Path]:
 
     Args:
         source: folder of a run or a comparison.
-        folder: where the files go; it is created.
+        folder: the folder for the files; it is created.
 
     Returns:
         The files.

@@ -28,7 +28,7 @@ def exported(
     """Commands that set up the links of a scenario, and warnings.
 
     Args:
-        scenario: what is exported; a link ``down`` becomes the ifb of the device's ingress.
+        scenario: the scenario to export; a link ``down`` becomes the ifb of the device's ingress.
         device: the device that gets the disciplines.
         link: the only link to export, as the device's egress; by default ``up`` and ``down``, or
             the only link.

@@ -426,7 +426,7 @@ _CLAIMS: list[Claim] = [
 # fmt: on
 
 
-# Why claims do not hold here; numbers are filled in (`sojourn.reproduce.reasons`).
+# Reasons why claims do not hold here; numbers are filled in (`sojourn.reproduce.reasons`).
 DIFFERS = {
     "F4-1": "the least throughput in a second after the start is {pie.dip_1to15s_mbps:.1f} ± "
     "{± pie.dip_1to15s_mbps:.1f} Mbit/s with PIE and {pi2.dip_1to15s_mbps:.1f} ± "
@@ -453,7 +453,7 @@ DIFFERS = {
     "PIE: the seeds spread by about as much as the claim allows.",
 }
 
-# Where published values belong in the figures.
+# Positions of published values in the figures.
 MARKS = (
     level("F3", 0, "F3-1"),
     level("F3", 0, "F3-4"),

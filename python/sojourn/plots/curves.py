@@ -53,7 +53,7 @@ class Panel:
         log_x: whether the horizontal axis is logarithmic.
         log_y: whether the vertical axis is logarithmic.
         levels: horizontal reference lines: value and label.
-        losses: where thin vertical lines mark a loss.
+        losses: times at which thin vertical lines mark a loss.
         diagonal: whether to draw y = x.
     """
 

@@ -26,7 +26,7 @@ def pareto(results: Results, link: str) -> Figure:
 
     Args:
         results: per AQM one result per seed.
-        link: whose queue.
+        link: the link of the queue.
 
     Raises:
         NothingToPlot: no run has both a queue delay and a utilisation.

@@ -34,9 +34,9 @@ class Command:
     """A command for a host.
 
     Attributes:
-        host: where it runs.
-        text: what the shell executes.
-        start_ns: when it starts.
+        host: the name of its host.
+        text: the command for the shell.
+        start_ns: its start time.
     """
 
     host: str

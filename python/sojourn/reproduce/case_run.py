@@ -18,7 +18,7 @@ class CaseRun:
         scenario: resolved.
         keep: names of the kept results.
         path: its file in the store.
-        engine: where it runs.
+        engine: the name of the engine.
     """
 
     label: str

@@ -37,8 +37,8 @@ def save(reproduction: Reproduction, folder: Path, say: Say = quiet) -> list[str
     """Write figures (PNG), a page per paper, an index, and last ``reproduction.json``.
 
     Args:
-        reproduction: what was measured.
-        folder: where to write.
+        reproduction: the measured papers.
+        folder: the folder for the files.
         say: receives the name of the paper whose figures are drawn.
 
     Raises:

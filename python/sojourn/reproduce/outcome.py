@@ -233,7 +233,7 @@ def reproduce(
         profile: ``quick`` (few seeds, shorter sweeps) or ``full`` (the papers' numbers of runs).
         seeds: seeds per case; by default those of each item.
         jobs: concurrent runs; the number of cores by default.
-        store: where finished runs are kept; the user's store by default.
+        store: the store of finished runs; the user's store by default.
         progress: receives the progress of the runs.
         engine: one engine; ``linux``, the real kernel, has the testbed experiments only.
         executor: workers as for `sojourn.study.run_study`, which must see the store; by default

@@ -147,7 +147,7 @@ class Part:
         label: a sentence or a predicate.
         measure: computes a number from an item's values; for an order a margin, positive if the
             relation holds.
-        published: what the paper prints; None for an order.
+        published: the published value; None for an order.
         unit: unit of both numbers; ``%`` is a share of a whole, ``% less`` and ``% more`` are
             changes.
         key: key of the item's values, if the number is one of them.
@@ -165,7 +165,7 @@ class Part:
 
     @property
     def in_values(self) -> Published | None:
-        """The published number in the unit of the item's value; None if no value has its key."""
+        """The published number in the unit of the item's value; None without such a value."""
         if self.published is None or not self.key:
             return None
         return self.published.scaled(1.0 / self.factor)
@@ -374,7 +374,7 @@ class Paper:
         testbed: the part that was measured on a Linux testbed, if any.
         paragraphs: keyed by title: texts that several reasons refer to
             (`sojourn.reproduce.reasons`).
-        marks: where published values belong in the figures.
+        marks: positions of published values in the figures.
     """
 
     key: str

@@ -22,7 +22,7 @@ class Packets:
 
     Attributes:
         arrived_s: arrival, shape ``(n,)``, like all others.
-        left_s: when it left or was dropped; 0 while it is queued.
+        left_s: the time at which it left or was dropped; 0 while it is queued.
         bytes: size on the link.
         flow: number of its flow.
         fate: one of the codes of `sojourn.reproduce.extract`.

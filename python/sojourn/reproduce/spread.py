@@ -80,7 +80,7 @@ def spread(
 
     Args:
         runs: runs of the simulator, each path once.
-        store: where they are kept.
+        store: the store that keeps them.
         workers: execute them; ended here.
         progress: receives the progress of the runs.
 

@@ -78,7 +78,7 @@ def plan_item(
         item: the item to run.
         profile: quick or full.
         seeds: seeds per case; the item's number by default.
-        store: where finished runs are kept.
+        store: the store of finished runs.
         engine: the engine of the runs.
     """
     depends_on = engine.digest()
@@ -136,7 +136,7 @@ def make(
 
     Args:
         runs: the wanted runs.
-        store: where finished runs are found and new ones kept.
+        store: the store for finished and new runs.
         jobs: concurrent runs, in threads; the number of cores by default.
         progress: receives the progress of the runs.
         workers: those of a study, instead of threads.

@@ -51,7 +51,7 @@ def capture(
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
-        folder: where the files are written; those of an earlier capture are replaced.
+        folder: the folder for the files; those of an earlier capture are replaced.
         aqms: the AQM that replaces the scenario's own, as in `sojourn.run`.
         link: the link that gets it.
         seed: seed of every random stream; the scenario's own by default.

@@ -23,10 +23,10 @@ class Check:
     """One finding.
 
     Attributes:
-        name: what was checked.
+        name: the subject of the check.
         state: ``ok``, ``missing`` (something does not work) or ``later`` (not here yet).
         found: the finding.
-        remedy: how to fix it; may be empty.
+        remedy: the fix; may be empty.
     """
 
     name: str

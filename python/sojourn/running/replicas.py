@@ -98,12 +98,12 @@ def run_all(
     """Run all tasks.
 
     Args:
-        tasks: what to run.
+        tasks: the runs to make.
         jobs: concurrent runs; the number of cores by default.
         finish: called in the run's thread with the task's index and its result as soon as it is
             complete, for example to save it.
         progress: receives the progress of the runs.
-        store: where earlier runs are found and new ones kept.
+        store: the store for earlier and new runs.
         memory: a size such as ``32GB`` that all runs may take together, instead of what the machine
             has free.
 
@@ -139,7 +139,7 @@ def run_each(
     """Run all tasks and keep only what `work` returns for each, if all results would not fit.
 
     Args:
-        tasks: what to run.
+        tasks: the runs to make.
         work: called in the run's thread with the task's index and its result.
         jobs: see `run_all`.
         progress: see `run_all`.

@@ -50,7 +50,7 @@ class Result(TabularByName):
     recorded has no rows. Times in columns ending in ``_ns`` are nanoseconds since the start.
 
     Args:
-        run: what is read.
+        run: the run to read.
         labels: columns that saved tables have in addition to their own; see
             `sojourn.running.labels`.
         cancel: also ends `save`.

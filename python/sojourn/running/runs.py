@@ -59,7 +59,7 @@ def run(
             transport; see `sojourn.endpoint`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives the progress of the run.
-        store: where earlier runs are found and new ones kept; None to run in any case.
+        store: the store for earlier and new runs; None to run in any case.
         memory: a size such as ``32GB`` that the run may take, instead of the free memory.
         engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``; one.
         **engine_options: options of the engine; ``linux`` has ``kernel``, the path of a User-Mode

@@ -45,7 +45,7 @@ class Study:
             ``queue/bottleneck/delay_p95``.
         seeds: seeds per point, from 1 on; with `until` the rule decides.
         until: the stopping rule, if any.
-        sampling: how axes without a number of points are sampled.
+        sampling: the sampling of axes without a number of points.
         max_points: more points are refused.
         folder: base of a relative path of the scenario.
         document: the study as written, with the changes by `aqms` and `engine`.

@@ -127,7 +127,7 @@ def check_metrics(study: Study, units: Mapping[str, str]) -> None:
     """Refuse metrics that no run has, and a stopping rule whose unit is not the metric's.
 
     Args:
-        study: whose metrics are checked.
+        study: the study whose metrics are checked.
         units: unit of every metric of the study's runs, keyed by metric.
 
     Raises:

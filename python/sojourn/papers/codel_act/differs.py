@@ -1,4 +1,4 @@
-"""Why claims of the paper do not hold here; numbers are filled in (`sojourn.reproduce.reasons`)."""
+"""Reasons why the paper's claims fail here; numbers are filled in (`sojourn.reproduce.reasons`)."""
 
 from __future__ import annotations
 

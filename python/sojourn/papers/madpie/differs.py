@@ -1,4 +1,4 @@
-"""Why claims of the paper do not hold here; numbers are filled in (`sojourn.reproduce.reasons`).
+"""Reasons why the paper's claims fail here; numbers are filled in (`sojourn.reproduce.reasons`).
 
 `pie_2013.` begins the keys of the runs with the PIE of Pan et al. 2013.
 """

@@ -1,4 +1,4 @@
-"""Where published values belong in the figures."""
+"""Positions of published values in the figures."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def record(
 
     Args:
         results: results of the study.
-        link: whose queue is shown.
+        link: the link whose queue is shown.
         jobs: concurrent runs; one per core by default.
         progress: receives the progress of the runs.
 
