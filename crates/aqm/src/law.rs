@@ -4,8 +4,7 @@
 //! called again for the next head, so the caller contains RFC 8289's dequeue loop. The tests
 //! compare with a literal transcription of that loop. A [`Backlog`] never contains the packet being
 //! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes queued for the
-//! whole link, which RFC 8289 §4.4 compares with the MTU. A scheme (SFQ, CAKE) combines law and
-//! queues.
+//! whole link, which RFC 8289 §4.4 compares with the MTU. A scheme (SFQ, CAKE) is law and queues.
 
 use alloc::vec::Vec;
 
@@ -35,8 +34,7 @@ impl Verdict {
     }
 
     /// The verdict as a number, for languages without our types: 0 is a pass. Otherwise the upper
-    /// four bits say whether the packet is marked (1) or dropped (2), and the lower four bits give
-    /// the [`Cause`].
+    /// four bits say that the packet is marked (1) or dropped (2), the lower four its [`Cause`].
     #[inline]
     pub const fn code(self) -> u32 {
         match self {
@@ -282,9 +280,8 @@ pub trait Aqm: Send {
     }
 
     /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
-    /// parameters have the same timer times, whatever happens to their queues: flow queues rely on
-    /// that. So the time changes only in [`Aqm::on_timer`], [`Aqm::on_idle_timers`] and
-    /// [`Aqm::on_rate`].
+    /// parameters share their timer times, whatever happens to their queues: flow queues rely on
+    /// it. The time changes only in [`Aqm::on_timer`], [`Aqm::on_idle_timers`], [`Aqm::on_rate`].
     fn next_timer(&self) -> Option<Time> {
         None
     }
