@@ -194,6 +194,7 @@ fn what_the_kernel_has_not_is_refused() {
         ("codel@linux:limit=30kB", None, "packets"),
         ("red@linux:min_th=30p,max_th=90p", None, "bytes"),
         ("dualpi2@linux", Some((6, 1)), "came with 6.17"),
+        ("cake:bandwidth=9999999bit", None, "tc takes whole bytes per second, such as 10000000bit"),
         ("fq_pie@linux", Some((5, 4)), "came with 5.6"),
         ("cake", Some((4, 14)), "came with 4.19"),
     ] {

@@ -271,6 +271,12 @@ fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
         ("tc qdisc add dev eth0 root fq_codel limit", "line 1", "lacks its value"),
         ("tc qdisc add dev eth0 root fq_codel limit 1000p", "line 1", "write 1000"),
         ("tc qdisc add dev eth0 root fq_codel limi 1000", "line 1", "no option `limi`"),
+        (
+            "tc qdisc add dev eth0 root choke limit 100 bandwidth 10mbit harddrop",
+            "line 1",
+            "choke has no option `harddrop`",
+        ),
+        ("tc qdisc add dev eth0 root red limit 1m avpkt 1000 ewma 3", "line 1", "no option `ewma`"),
         ("tc qdisc add dev eth0 root tbf rate 10m burst 5k lat 50ms", "line 1", "is not a rate"),
         ("tc qdisc add dev eth0 root cake_lite", "line 1", "fork"),
         ("tc qdisc add dev eth0 root cake diffserv3 diffserv4", "line 1", "contradict"),
@@ -308,6 +314,14 @@ fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
         let error = refused(text);
         assert!(error.starts_with(place) && error.contains(word), "{text}\n{error}");
     }
+}
+
+/// iproute2 6.1 tc/q_choke.c prints RED's flags but reads only `ecn`.
+#[test]
+fn what_tc_only_prints_is_read_from_a_state() {
+    let text = "qdisc tbf 1: dev eth0 root rate 10Mbit burst 5Kb lat 50ms\n\
+                qdisc choke 2: dev eth0 parent 1:1 limit 100p min 8p max 25p harddrop\n";
+    assert!(line(text).1.contains("hard_drop=true"), "{:?}", line(text));
 }
 
 #[test]

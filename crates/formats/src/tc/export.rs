@@ -4,7 +4,7 @@ use sojourn_aqm::{Cells, Limit, Packing, QdiscSpec, registry, units};
 
 use super::export_cake;
 use super::options::{self, Form, KindTable, OptionWord, Ours};
-use super::units::show_rate;
+use super::units::tc_rate;
 use crate::FormatError;
 
 /// The part of a scenario's link that commands can express.
@@ -122,7 +122,7 @@ fn of_spec(
             }
             // tc has no word for the link's rate, and requires a number for choke.
             if table.kind == "choke" || settings.contains(&("bandwidth", "auto".to_owned())) {
-                words.extend(["bandwidth".to_owned(), show_rate(link.bps)]);
+                words.extend(["bandwidth".to_owned(), tc_rate(link.bps)?]);
             }
             words
         }
@@ -211,9 +211,6 @@ const ALWAYS: [(&str, &[&str]); 7] = [
     ("fq_codel", &[]),
 ];
 
-/// A word that tc prints but does not read (iproute2 6.1 tc/q_choke.c).
-const ONLY_SHOWN: (&str, &str) = ("choke", "harddrop");
-
 fn by_table(
     table: &KindTable,
     spec: &QdiscSpec,
@@ -226,7 +223,7 @@ fn by_table(
     for (name, value) in settings {
         let default = base.iter().find(|it| it.0 == *name).map(|it| it.1.as_str());
         let is_default = default == Some(value.as_str());
-        let is_read = |it: &&OptionWord| (table.kind, it.word) != ONLY_SHOWN;
+        let is_read = |it: &&OptionWord| options::is_read(table.kind, it.word);
         let mut known = table.words.iter().filter(is_read).filter(|it| stands_for(it, name));
         let Some(word) = known.clone().find(|it| is_value(it, value)) else {
             let needs_none = is_default
@@ -317,7 +314,7 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
         (Form::Count | Form::Packets | Form::SizedPackets | Form::Text, _) => {
             units::whole(value)?.to_string()
         }
-        (Form::Rate, _) => show_rate(units::rate(value)?.as_bps()),
+        (Form::Rate, _) => tc_rate(units::rate(value)?.as_bps())?,
         (Form::Time | Form::TimeOrPackets, _) => {
             format!("{}us", divided(span()?, 1000, "whole microseconds")?)
         }

@@ -4,7 +4,7 @@ use sojourn_aqm::qdiscs::cake::CakeParams;
 use sojourn_aqm::{Limit, units};
 
 use super::shaped::ETHERNET_BYTES;
-use super::units::show_time;
+use super::units::{show_time, tc_rate};
 
 /// Cake, whose target follows from `rtt`.
 pub(super) fn words(
@@ -17,7 +17,7 @@ pub(super) fn words(
     let mut words: Vec<String> = vec!["cake".to_owned()];
     match of("bandwidth") {
         "off" => words.push("unlimited".to_owned()),
-        text => words.extend(["bandwidth".to_owned(), text.to_owned()]),
+        text => words.extend(["bandwidth".to_owned(), tc_rate(units::rate(text)?.as_bps())?]),
     }
     words.push(of("diffserv").to_owned());
     let given = ["wash", "ingress"].into_iter().filter(|word| of(word) == "true");

@@ -3,7 +3,7 @@
 use super::export::{TcBucket, TcLink, TcWords, link_layer, words_of};
 use super::export_scheduler::Exported;
 use super::shaped::ETHERNET_BYTES;
-use super::units::show_rate;
+use super::units::{show_rate, tc_rate};
 use crate::FormatError;
 
 /// The commands that configure a link, whatever was configured before. htb and ingress cannot be
@@ -68,7 +68,7 @@ fn police(link: &TcLink) -> Result<String, FormatError> {
              framing of {counted}B"
         )));
     };
-    let mut text = format!("action police rate {} burst {burst}b ", show_rate(bps));
+    let mut text = format!("action police rate {} burst {burst}b ", exact(bps)?);
     if more > 0 {
         text.push_str(&format!("overhead {more} "));
     }
@@ -81,9 +81,13 @@ fn police(link: &TcLink) -> Result<String, FormatError> {
     Ok(text + "conform-exceed drop/pipe ")
 }
 
+fn exact(bps: u64) -> Result<String, FormatError> {
+    tc_rate(bps).map_err(FormatError::whole)
+}
+
 /// The commands of a shaper, and the place of its queue.
 fn shaper(link: &TcLink, device: &str) -> Result<(Vec<String>, &'static str), FormatError> {
-    let (stab, rate) = (stab(link)?, show_rate(link.bps));
+    let (stab, rate) = (stab(link)?, exact(link.bps)?);
     let burst = match link.bucket {
         Some(TcBucket { bytes: burst, is_overdraft: false }) => {
             let bucket = format!("rate {rate} burst {burst} latency 300ms");

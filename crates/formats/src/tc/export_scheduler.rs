@@ -5,7 +5,7 @@ use serde_json::Value;
 use sojourn_aqm::units;
 
 use super::export::{TcLink, TcWords, link_layer, words_of};
-use super::units::show_rate;
+use super::units::tc_rate;
 use crate::FormatError;
 
 /// The most bands of prio (Linux 6.1 pkt_sched.h, TCQ_PRIO_BANDS), and the least.
@@ -162,7 +162,7 @@ impl<'a> Exported<'a> {
         let of = |key: &str| class[key].as_str().unwrap_or_default();
         let rate = |key: &str| {
             let rate = units::rate(of(key)).map_err(FormatError::whole)?;
-            Ok::<String, FormatError>(show_rate(rate.as_bps()))
+            tc_rate(rate.as_bps()).map_err(FormatError::whole)
         };
         let bytes = |key: &str| units::bytes(of(key)).map_err(FormatError::whole);
         let mut text = format!(
@@ -205,7 +205,7 @@ fn hfsc_options(class: &Value) -> Result<String, FormatError> {
         let of = |key: &str| curve[key].as_str().unwrap_or_default();
         let rate = |key: &str| {
             let rate = units::rate_or_outage(of(key)).map_err(FormatError::whole)?;
-            Ok::<String, FormatError>(rate.map_or("0bit".to_owned(), |it| show_rate(it.as_bps())))
+            tc_rate(rate.map_or(0, |it| it.as_bps())).map_err(FormatError::whole)
         };
         let micros = units::span(of("d")).map_err(FormatError::whole)?.as_nanos() / 1000;
         let first = match micros {

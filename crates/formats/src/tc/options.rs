@@ -359,6 +359,15 @@ pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
     ("choke", &[&["limit"], &["bandwidth"]]),
 ];
 
+/// Words that tc prints but does not read, by kind (iproute2 6.1 tc/q_red.c, q_choke.c, tc_red.c).
+const ONLY_SHOWN: [(&str, &[&str]); 2] =
+    [("red", &["ewma", "Scell_log"]), ("choke", &["harddrop", "adaptive", "ewma", "Scell_log"])];
+
+/// Whether tc reads an option, and does not only print it.
+pub(super) fn is_read(kind: &str, word: &str) -> bool {
+    !ONLY_SHOWN.iter().any(|(of, words)| *of == kind && words.contains(&word))
+}
+
 /// Options of sfq for RED in its queues, of which tc requires the first (iproute2 6.1 tc/q_sfq.c).
 pub(super) const RED_OF_SFQ: [&str; 8] =
     ["redflowlimit", "min", "max", "avpkt", "burst", "probability", "ecn", "harddrop"];

@@ -122,6 +122,17 @@ pub(super) fn show_rate(bps: u64) -> String {
     format!("{bps}bit")
 }
 
+/// A rate for tc, which rounds to whole bytes per second (`get_rate64`).
+pub(super) fn tc_rate(bps: u64) -> Result<String, String> {
+    match bps % 8 {
+        0 => Ok(show_rate(bps)),
+        over => Err(format!(
+            "a rate of {bps}bit: tc takes whole bytes per second, such as {}bit",
+            bps + 8 - over
+        )),
+    }
+}
+
 /// A time for a sentence: three digits.
 pub(super) fn time_in_words(nanos: u64) -> String {
     let (value, unit) = match nanos {
@@ -217,5 +228,7 @@ mod tests {
         assert_eq!(show_time(29_100_000), "29100us");
         assert_eq!(show_time(5_000_000), "5ms");
         assert_eq!(show_rate(9_500_000), "9500kbit");
+        assert_eq!(tc_rate(9_500_000).unwrap(), "9500kbit");
+        assert!(tc_rate(9_999_999).unwrap_err().ends_with("such as 10000000bit"));
     }
 }

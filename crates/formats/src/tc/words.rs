@@ -1,6 +1,6 @@
 //! Reads the options of one discipline or class from its words.
 
-use super::options::{Form, OptionWord, Ours, canonical};
+use super::options::{Form, OptionWord, Ours, canonical, is_read};
 use super::tree::{TcNoteKind, TcOption, TcSetup, TcValue};
 use super::units;
 use crate::FormatError;
@@ -71,7 +71,8 @@ pub(super) fn by_table(
     while let Some(token) = tokens.next() {
         let start = tokens.position() - 1;
         let name = canonical(token.text);
-        let Some(word) = table.iter().find(|it| it.word == name) else {
+        let is_legal = |it: &&OptionWord| !tokens.is_strict || is_read(kind, it.word);
+        let Some(word) = table.iter().filter(is_legal).find(|it| it.word == name) else {
             let is_known = |text: &str| table.iter().any(|it| it.word == canonical(text));
             unknown(kind, token, tokens, &is_known, setup)?;
             continue;
