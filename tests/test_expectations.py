@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from guests import needs_kernel
-from sojourn.testing import expectations
+from sojourn.testing import expectations, figure
 from sojourn.testing.decisions import Decision
 from sojourn.testing.remedies import commands
 
@@ -281,3 +284,79 @@ def test_what_means_nothing_is_refused_in_one_line(run, text, message):
     assert done.returncode == 2, done.stdout
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def drawn(summary):
+    """The lines of the figure, and the outcome of each of its rows."""
+    _, fence, rest = summary.partition("```text\n")
+    text, closing, after = rest.partition("```\n")
+    assert fence and closing and not after, summary
+    lines = text.splitlines()
+    outcomes = ("passed", "failed", "undecided", "invalid")
+    return lines, {line: line.split()[0] for line in lines if line.startswith(outcomes)}
+
+
+def test_the_step_summary_draws_each_interval_against_its_bound(run, monkeypatch):
+    summary = run.folder / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    within = '[[expect]]\nmetric = "delay_mean"\nwithin = ["5ms", "40ms"]\nmax_seeds = 8\n'
+    cases = 'for = ["pie", "codel", "taildrop"]\n'
+    found = json.loads(run(within + cases, "--json", "--github").stdout)
+    lines, rows = drawn(summary.read_text())
+    assert lines[2] == f"delay_mean of bottleneck within 5ms to 40ms: {NAME}:16"
+    assert len(rows) == 3
+    values = {each["name"].rpartition("(")[2].rstrip(")"): each for each in found}
+    (scale,) = [line for line in lines[3:] if line.endswith(" ms")]
+    margin = max(map(len, values)) + 13
+    low, high = (float(text) for text in scale.removesuffix(" ms").split())
+
+    def column(value):
+        return margin + (1e3 * value - low) / (high - low) * (figure.WIDTH - 1)
+
+    for line, outcome in rows.items():
+        label = line.split()[1]
+        value = values[label]
+        assert outcome == value["outcome"]
+        assert abs(line.index("●") - column(value["centre"])) <= 1, line
+        bounds = [at for at, each in enumerate(line) if each == "┃"]
+        assert len(bounds) == 2
+        assert all(abs(at - column(b)) <= 1 for at, b in zip(bounds, (5e-3, 40e-3), strict=True))
+        is_inside = bounds[0] <= line.index("●") <= bounds[1]
+        assert is_inside == (outcome == "passed")
+        if "┤" in line:  # else at the bound
+            assert abs(line.index("┤") - column(value["high"])) <= 1, line
+
+
+def test_the_figure_cannot_be_ended_by_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / NAME).write_text(HOME + BAD)
+    (found,) = expectations.read(NAME)
+    variant = replace(found.variant, aqm="````\n<img>")
+    text = figure.draw([Decision(replace(found, variant=variant), "invalid", reason="no value")])
+    first, *_, last = text.splitlines()
+    assert (first, last) == ("`````text", "`````")
+    assert "invalid    ```` <img>" in text
+
+
+def test_reports_have_the_seconds_of_each_case_whose_sum_is_the_suite(run):
+    before = datetime.now(UTC).replace(microsecond=0, tzinfo=None)
+    done = run(GOOD + BAD, "--json", "--fresh", "--junit", "report.xml")
+    root = ET.parse(run.folder / "report.xml").getroot()
+    (suite,) = root
+    cases = [Decimal(case.get("time")) for case in suite.iter("testcase")]
+    assert all(seconds > 0 for seconds in cases)
+    assert sum(cases) == Decimal(suite.get("time")) == Decimal(root.get("time"))
+    after = datetime.now(UTC).replace(tzinfo=None)
+    assert before <= datetime.fromisoformat(suite.get("timestamp")) <= after
+    assert [Decimal(str(each["seconds"])) for each in json.loads(done.stdout)] == cases
+    assert f"sojourn: 3 decisions in {sum(cases):.1f} s" == done.stderr.splitlines()[-1]
+
+
+def test_each_file_is_a_suite_of_its_own(command, monkeypatch):
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    (command.folder / "one.scenario.toml").write_text(HOME + GOOD)
+    (command.folder / "two.scenario.toml").write_text(HOME + BAD)
+    command("test", ".", "--junit", "report.xml")
+    suites = ET.parse(command.folder / "report.xml").getroot()
+    counts = {suite.get("name"): (suite.get("tests"), suite.get("failures")) for suite in suites}
+    assert counts == {"one.scenario.toml": ("2", "0"), "two.scenario.toml": ("1", "1")}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import click
 
 from sojourn import files
 from sojourn.cli import console, once, options
+from sojourn.describing.formatting import counted
 from sojourn.endpoint import parse_endpoints
 from sojourn.engines import registry
 from sojourn.errors import InputError, ScenarioError, Unavailable
@@ -109,7 +110,6 @@ def _test(
 ) -> int:
     from sojourn.testing.session import Session
 
-    began = time.monotonic()
     if junit is not None:
         _remove_report(junit)
     expected = _expected(sources, engine, parse_endpoints(endpoints) or {}, engine_options)
@@ -119,12 +119,13 @@ def _test(
         for path in session.update_baselines(expected):
             console.say(f"baseline: {path}")
         return PASSED
+    began = datetime.now(UTC)
     decisions = session.decide_all(expected, at_first=at_first)
     _report(decisions, len(expected), as_tap, as_json)
     if junit is not None:
         from sojourn.testing.reports import junit as as_junit
 
-        files.write(junit, as_junit(decisions, time.monotonic() - began))
+        files.write(junit, as_junit(decisions, began))
     if github or os.environ.get("GITHUB_ACTIONS") == "true":
         _annotate(decisions)
     return _code(decisions)
@@ -180,9 +181,11 @@ def _report(decisions: Sequence[Decision], wanted: int, as_tap: bool, as_json: b
     else:
         for decision in decisions:
             _show(decision)
-        print(reports.headline(decisions))
+        print(reports.headline(decisions), flush=True)
     if len(decisions) < wanted:
         console.say(f"sojourn: ended at a failure; {wanted - len(decisions)} are not decided (-x)")
+    took_s = sum(decision.seconds for decision in decisions)
+    console.say(f"sojourn: {counted(len(decisions), 'decision')} in {took_s:.1f} s")
 
 
 def _show(decision: Decision) -> None:

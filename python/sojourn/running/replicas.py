@@ -6,6 +6,7 @@ What a run computes does not depend on the others, so results are the same for a
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -135,6 +136,7 @@ def run_each(
     progress: Progress | None = None,
     store: Store | None = None,
     memory: str | None = None,
+    timed: Callable[[int, float], None] = lambda _index, _seconds: None,
 ) -> list[T | str]:
     """Run all tasks and keep only what `work` returns for each, if all results would not fit.
 
@@ -145,6 +147,7 @@ def run_each(
         progress: see `run_all`.
         store: see `run_all`.
         memory: see `run_all`.
+        timed: called in the run's thread with the task's index and the seconds that it took.
 
     Returns:
         In the order of the tasks, what `work` returned; or a sentence about a failure.
@@ -160,7 +163,7 @@ def run_each(
         try:
             progress.start(len(tasks), sum(task.scenario.duration_s for task in tasks))
             for i, task in enumerate(tasks):
-                futures.append(pool.submit(_one, i, task, switch, work, store))
+                futures.append(pool.submit(_one, i, task, switch, work, store, timed))
             _watch(futures, switch, progress)
         except KeyboardInterrupt:
             switch.cancel()
@@ -193,11 +196,14 @@ def _checked(jobs: int | None, tasks: int) -> int:
 
 def _one(
     index: int, task: Task, switch: _core.Cancel, work: Callable[[int, Result], T],
-    store: Store | None,
+    store: Store | None, timed: Callable[[int, float], None],
 ) -> T:  # fmt: skip
+    began = time.monotonic()
     run = _run(task, switch, store)
     own = labels(task.scenario, task.engine.name, task.link, task.aqm)
-    return work(index, Result(run, own, switch))
+    worked = work(index, Result(run, own, switch))
+    timed(index, time.monotonic() - began)
+    return worked
 
 
 def store_path(task: Task, store: Store | None) -> Path | None:

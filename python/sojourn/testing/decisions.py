@@ -11,11 +11,11 @@ amount; runs of one seed share their exogenous draws.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
-from sojourn.describing.formatting import counted, decimals_for, scale_of, show
+from sojourn.describing.formatting import Scale, counted, decimals_for, scale_of, show
 from sojourn.describing.metrics import row_of
 from sojourn.testing.expectations import Expected
 
@@ -36,6 +36,7 @@ class Decision:
         values: one per seed, shape ``(n_seeds,)``.
         reason: why it is invalid, or undecided before its last look; else empty.
         worst_seed: the seed whose value is furthest from the bounds, or nearest to them.
+        seconds: its share of the time that all decisions took.
     """
 
     expected: Expected
@@ -46,6 +47,7 @@ class Decision:
     values: Sequence[float] = ()
     reason: str = ""
     worst_seed: int = 1
+    seconds: float = field(default=0.0, compare=False)
 
     @property
     def severity(self) -> tuple[int, float]:
@@ -87,6 +89,18 @@ def decide(expected: Expected, values: Sequence[float], first_seed: int) -> Deci
     )
 
 
+def scale_of_expected(expected: Expected, values: Iterable[float]) -> Scale:
+    """The unit in which the values of an expectation are shown; ratios in percent.
+
+    Args:
+        expected: the expectation.
+        values: the values to show.
+    """
+    if expected.is_ratio:
+        return Scale(f"% of {expected.against}", 100.0)
+    return scale_of(row_of(expected.metric), values)
+
+
 def _excess(expected: Expected, value: float) -> float:
     """Distance of a value beyond the nearer bound, relative to it; negative within."""
     if math.isnan(value):
@@ -100,13 +114,8 @@ def _excess(expected: Expected, value: float) -> float:
 
 
 def _shown(decision: Decision) -> tuple[str, str]:
-    expected = decision.expected
-    row = row_of(expected.metric)
-    if expected.is_ratio:
-        unit, factor = f"% of {expected.against}", 100.0
-    else:
-        scale = scale_of(row, [decision.centre])
-        unit, factor = scale.unit, scale.factor
+    scale = scale_of_expected(decision.expected, [decision.centre])
+    unit, factor = scale.unit, scale.factor
     half = (decision.high - decision.low) / 2 * factor
     decimals = decimals_for(half, decision.centre * factor)
     centre, low, high = (

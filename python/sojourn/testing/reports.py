@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from sojourn.testing import figure
 from sojourn.testing.decisions import Decision
 from sojourn.testing.remedies import commands
 
@@ -14,31 +16,52 @@ from sojourn.testing.remedies import commands
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(decisions: Sequence[Decision], wall_s: float) -> str:
-    """As JUnit XML; undecided and invalid become errors, because neither has passed."""
-    counts = _counts(decisions)
-    attributes = {
-        "name": "sojourn", "tests": str(len(decisions)), "failures": str(counts["failed"]),
-        "errors": str(counts["invalid"] + counts["undecided"]), "skipped": "0",
-        "time": f"{wall_s:.3f}",
-    }  # fmt: skip
-    root = ET.Element("testsuites", attributes)
-    suite = ET.SubElement(root, "testsuite", attributes)
-    for decision in decisions:
-        expected = decision.expected
-        case = ET.SubElement(
-            suite, "testcase", name=_xml(expected.name), classname=_xml(expected.file),
-            file=_xml(expected.file), line=str(expected.line), time="0",
-        )  # fmt: skip
-        if decision.outcome != "passed":
-            element = "failure" if decision.outcome == "failed" else "error"
-            message = f"{decision.outcome}: {decision.measured}"
-            found = ET.SubElement(case, element, message=_xml(message), type=decision.outcome)
-            found.text = _xml("\n".join(commands(decision)))
-        else:
-            ET.SubElement(case, "system-out").text = _xml(decision.measured)
+def junit(decisions: Sequence[Decision], began: datetime) -> str:
+    """As JUnit XML, a suite for each file; undecided and invalid become errors.
+
+    Args:
+        decisions: the worst first.
+        began: when the first run began; JUnit's schema has no time zone, so it is written in UTC.
+    """
+    root = ET.Element("testsuites", _suite("sojourn", decisions))
+    stamp = began.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    for file in dict.fromkeys(decision.expected.file for decision in decisions):
+        inside = [decision for decision in decisions if decision.expected.file == file]
+        suite = ET.SubElement(root, "testsuite", _suite(file, inside) | {"timestamp": stamp})
+        for decision in inside:
+            _case(suite, decision)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(name: str, decisions: Sequence[Decision]) -> dict[str, str]:
+    counts = _counts(decisions)
+    return {
+        "name": _xml(name), "tests": str(len(decisions)), "failures": str(counts["failed"]),
+        "errors": str(counts["invalid"] + counts["undecided"]), "skipped": "0",
+        "time": f"{sum(map(_milliseconds, decisions)) / 1e3:.3f}",
+    }  # fmt: skip
+
+
+def _case(suite: ET.Element, decision: Decision) -> None:
+    expected = decision.expected
+    case = ET.SubElement(
+        suite, "testcase", name=_xml(expected.name), classname=_xml(expected.file),
+        file=_xml(expected.file), line=str(expected.line),
+        time=f"{_milliseconds(decision) / 1e3:.3f}",
+    )  # fmt: skip
+    if decision.outcome == "passed":
+        ET.SubElement(case, "system-out").text = _xml(decision.measured)
+        return
+    element = "failure" if decision.outcome == "failed" else "error"
+    message = f"{decision.outcome}: {decision.measured}"
+    found = ET.SubElement(case, element, message=_xml(message), type=decision.outcome)
+    found.text = _xml("\n".join(commands(decision)))
+
+
+def _milliseconds(decision: Decision) -> int:
+    """Integral, so that a suite's time is the sum of its cases."""
+    return round(decision.seconds * 1e3)
 
 
 def tap(decisions: Sequence[Decision]) -> str:
@@ -80,7 +103,8 @@ def step_summary(decisions: Sequence[Decision]) -> str:
         cells = (f"{expected.place} {expected.name}", decision.measured)
         escaped = [re.sub(r"([\\|`*_<>&#\[\]])", r"\\\1", cell) for cell in cells]
         lines.append(f"| {decision.outcome} | {escaped[0]} | {escaped[1]} |")
-    return f"### {headline(decisions)}\n\n" + "\n".join(lines) + "\n"
+    table = "\n".join(lines) + "\n"
+    return f"### {headline(decisions)}\n\n{table}\n{figure.draw(decisions)}"
 
 
 def headline(decisions: Sequence[Decision]) -> str:
@@ -96,7 +120,7 @@ def as_data(decision: Decision) -> dict[str, Any]:
         "file": expected.file, "line": expected.line, "name": expected.name, "key": expected.key,
         "outcome": decision.outcome, "centre": decision.centre, "low": decision.low,
         "high": decision.high, "seeds": len(decision.values), "values": list(decision.values),
-        "reason": decision.reason,
+        "reason": decision.reason, "seconds": round(decision.seconds, 3),
         "show": [] if decision.outcome == "passed" else commands(decision),
     }  # fmt: skip
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sojourn.comparing.metrics import ABOVE
 from sojourn.describing.library import seeded
@@ -34,7 +35,10 @@ class RunSummary:
 
 @dataclass
 class Session:
-    """Decides expectations.
+    """Decides expectations, and measures how long each takes.
+
+    Expectations share runs, which are made at the same time: a decision's seconds are its share of
+    the time that has passed, in proportion to what its own runs took.
 
     Attributes:
         jobs: concurrent runs; the number of cores by default.
@@ -67,16 +71,22 @@ class Session:
         decided: list[Decision] = []
         looks = {id(each): iter(each.rule.looks) for each in expected}
         waiting = list(expected)
+        seconds = dict.fromkeys(map(id, expected), 0.0)
         while waiting and not (at_first and any(d.outcome == "failed" for d in decided)):
+            began = time.monotonic()
             now = [(each, next(looks[id(each)])) for each in waiting]
-            self._make(now)
-            waiting = []
+            shares = self._make(now)
+            waiting, found = [], []
             for each, look in now:
                 decision = self._look(each, look)
                 if decision.outcome == "undecided" and look < each.rule.max_seeds:
                     waiting.append(each)
                 else:
-                    decided.append(decision)
+                    found.append(decision)
+            took_s = time.monotonic() - began
+            for (each, _), share in zip(now, shares, strict=True):
+                seconds[id(each)] += share * took_s
+            decided += [replace(each, seconds=seconds[id(each.expected)]) for each in found]
         return sorted(decided, key=lambda decision: decision.severity)
 
     def update_baselines(self, expected: Sequence[Expected]) -> list[str]:
@@ -98,23 +108,28 @@ class Session:
             stored.setdefault(each.file, {})[each.series] = values
         return [str(baseline.write(file, series)) for file, series in stored.items()]
 
-    def _make(self, wanted: Iterable[tuple[Expected, int]]) -> None:
-        """Execute the missing runs of these expectations."""
+    def _make(self, wanted: Sequence[tuple[Expected, int]]) -> list[float]:
+        """Execute the missing runs of these expectations; return each one's share of the time."""
         missing: dict[tuple[str, int], Task] = {}
-        for each, look in wanted:
+        users: dict[tuple[str, int], list[int]] = {}
+        for index, (each, look) in enumerate(wanted):
             for variant in filter(None, (each.variant, each.reference)):
                 key = self._key(variant)
                 for seed in _seeds(variant, look):
                     if (key, seed) not in self._runs:
                         missing[key, seed] = _task(variant, seed)
+                        users.setdefault((key, seed), []).append(index)
         if not missing:
-            return
+            return [1.0 / len(wanted)] * len(wanted)
         tasks = list(missing.values())
         check_memory(tasks[0].scenario, min(len(tasks), self.jobs or default_jobs()))
+        took_s = [0.0] * len(tasks)
         made = run_each(
-            tasks, _measured, jobs=self.jobs, progress=self.progress(), store=self.store
-        )
+            tasks, _measured, jobs=self.jobs, progress=self.progress(), store=self.store,
+            timed=took_s.__setitem__,
+        )  # fmt: skip
         self._runs.update(zip(missing, made, strict=True))
+        return _shares(len(wanted), zip(took_s, users.values(), strict=True))
 
     def _key(self, variant: TestedScenario) -> str:
         """The identity of a run, so the same scenario is not run twice."""
@@ -181,6 +196,16 @@ class Session:
                 f"{', '.join(has) or 'no metrics'}"
             )
         return values
+
+
+def _shares(count: int, runs: Iterable[tuple[float, list[int]]]) -> list[float]:
+    """Shares of `count` users, from the seconds and the users of each run."""
+    seconds = [0.0] * count
+    for took_s, users in runs:
+        for user in users:
+            seconds[user] += took_s / len(users)
+    total = sum(seconds)
+    return [each / total if total else 1.0 / count for each in seconds]
 
 
 def _seeds(variant: TestedScenario, count: int) -> list[int]:
