@@ -205,7 +205,8 @@ def test_a_kernel_is_refused_where_it_is_missing_or_nothing_runs_on_it(run):
     assert "--kernel: only engine linux has a kernel" in unused.stderr
     missing = run(GOOD, "--engine", "linux", "--kernel", "./nowhere")
     assert missing.returncode == 2
-    assert "--kernel nowhere: is not a program" in missing.stderr
+    (sentence,) = missing.stderr.splitlines()
+    assert "--kernel nowhere: is not a program" in sentence
 
 
 def test_the_commands_that_show_a_failure_name_its_kernel(tmp_path, monkeypatch):

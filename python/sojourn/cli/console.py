@@ -1,4 +1,4 @@
-"""Results go to stdout, messages to stderr; progress is a bar on a terminal, else lines."""
+"""Results go to stdout, the rest to stderr; progress is a bar on a terminal, else lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def say(text: str) -> None:
 
 
 def warn(lines: list[str]) -> None:
-    """Write warnings to stderr, one per line."""
+    """Warnings, one line each, to stderr."""
     for line in lines:
         say(f"sojourn: warning: {line}")
 
@@ -49,7 +49,7 @@ def stdout_console() -> Any:
 
 
 def table_console(stream: TextIO) -> Any:
-    """A rich console for a stream."""
+    """The same for a stream."""
     from rich.console import Console
 
     width = None if stream.isatty() else PIPE_WIDTH
@@ -85,7 +85,9 @@ class Lines:
         )
 
     def stop(self) -> None:
-        """Report the elapsed time."""
+        """Report how long it took; an error follows if no run is complete."""
+        if not self._done:
+            return
         took_s = time.monotonic() - self._began
         say(f"{self._done:,} of {counted(self._runs, 'run')} in {took_s:.1f} s")
 
@@ -112,7 +114,7 @@ class Bar:
         )
         self._at_end = contextlib.ExitStack()
         self._at_end.callback(self._bar.stop)
-        # The progress bar hides the cursor. We do not wait for locks of the main thread.
+        # It hides the cursor. We do not wait for locks of the main thread.
         self._at_end.enter_context(ending.before_end(_show_cursor))
         self._task = self._bar.add_task(
             "", total=simulated_s, runs=f"0/{counted(runs, 'run')}", rate=""
