@@ -144,9 +144,61 @@ def test_what_this_machine_lacks_is_a_skip_with_the_remedy(session, monkeypatch)
     assert "2 skipped" in done.stdout, done.stdout
     assert "no guest kernel of" in done.stdout
     assert "sojourn kernel build" in done.stdout
+    assert f"SKIPPED [1] {NAME}:16: " in done.stdout
+    assert "SKIPPED [1] test_home.py:1: " in done.stdout
 
 
-REAL_TIME = """
+def test_an_interrupt_ends_the_session_without_a_verdict(session):
+    (session.folder / NAME).write_text(HOME + GOOD)
+    (session.folder / "conftest.py").write_text(
+        "import sojourn.testing.session as session\n"
+        "from sojourn.errors import Interrupted\n\n\n"
+        "def ends(tasks, *_rest, **_more):\n"
+        "    raise Interrupted([], len(tasks))\n\n\n"
+        "session.run_each = ends\n"
+    )
+    done = session()
+    assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout
+    assert "interrupted after 0 of 8 runs" in done.stdout
+    assert "no tests ran" in done.stdout
+    assert "failed" not in done.stdout
+
+
+def test_a_baseline_of_another_version_fails_with_the_command_that_renews_it(session):
+    (session.folder / NAME).write_text(
+        HOME + BAD.replace('"1ms"', '"200%"') + 'against = "baseline"\n'
+    )
+    stored = '{"format": 1, "sojourn": "0.0.0", "values": {}}'
+    (session.folder / "home.scenario.baseline.json").write_text(stored)
+    done = session()
+    assert done.returncode == 1, done.stdout
+    assert "was stored by Sojourn 0.0.0 (format 1)" in done.stdout
+    assert f"`sojourn test {NAME} --update-baseline`" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+FAR = """
+import socket, sys
+server = socket.create_server((sys.argv[1], 7000), family=socket.AF_INET6)
+server.accept()[0].sendall(bytes(20_000))
+"""
+NEAR = """
+import socket, sys, time
+for _ in range(100):
+    try:
+        end = socket.create_connection((sys.argv[1], 7000))
+        break
+    except OSError:
+        time.sleep(0.1)
+print(sum(iter(lambda: len(end.recv(65536)), 0)), end="")
+"""
+REAL_TIME = f"""
+import sys
+
+FAR = {FAR!r}
+NEAR = {NEAR!r}
+
+
 def test_valid(link):
     on = link(rate="10mbit", delay="5ms", stall="9s")
     assert on.near.run(["echo", on.far.address]).stdout == "100.64.0.2\\n"
@@ -154,6 +206,14 @@ def test_valid(link):
 
 def test_stalled(link):
     link(rate="10mbit", stall="1ns").near.run(["sleep", "0.3"])
+
+
+def test_ipv6(link):
+    on = link(rate="10mbit", delay="5ms", stall="9s")
+    address = on.far.ipv6_address
+    if address is not None:
+        on.far.popen([sys.executable, "-c", FAR, address])
+        assert on.near.run([sys.executable, "-c", NEAR, address], timeout=60).stdout == "20000"
 """
 
 
@@ -161,7 +221,7 @@ def test_stalled(link):
 def test_a_router_in_real_time_that_stalled_never_passes(session):
     (session.folder / "test_link.py").write_text(REAL_TIME)
     done = session()
-    assert "2 passed, 1 error" in done.stdout, done.stdout
+    assert "3 passed, 1 error" in done.stdout, done.stdout
     assert "not a valid experiment: the host stalled" in done.stdout
 
 

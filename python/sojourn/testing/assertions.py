@@ -50,7 +50,7 @@ def mbit(number: float) -> float:
     return number * 1e6
 
 
-@dataclass
+@dataclass(repr=False)
 class SeededRuns:
     """The runs of one scenario, made for as many seeds as a decision needs.
 
@@ -67,6 +67,11 @@ class SeededRuns:
     session: Session = field(default_factory=Session)
     confidence: float = 0.95
     max_seeds: int = 40
+
+    def __repr__(self) -> str:
+        """Its name and variant, for pytest's explanation of an assertion."""
+        label = self.tested.label
+        return f"<runs of {self.name}{f' ({label})' if label else ''}>"
 
     def metric(self, name: str, of: str | None = None) -> SeededMetric:
         """A metric of table ``summary``, to be compared with a bound.

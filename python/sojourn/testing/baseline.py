@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,17 @@ from sojourn import _core, files, reading
 from sojourn.errors import InputError
 
 FORMAT = 1
-_REMEDY = "store one with `sojourn test --update-baseline`"
+_SUFFIX = ".baseline.json"
 
 
 def path_of(file: str | Path) -> Path:
     """The file of the baseline of a scenario."""
-    return Path(file).with_suffix(".baseline.json")
+    return Path(file).with_suffix(_SUFFIX)
+
+
+def _remedy(path: Path) -> str:
+    scenario = str(path).removesuffix(_SUFFIX) + ".toml"
+    return f"store one with `{shlex.join(['sojourn', 'test', scenario, '--update-baseline'])}`"
 
 
 class Baseline:
@@ -43,10 +49,11 @@ class Baseline:
         """
         stored = self._series.get(series)
         if stored is None:
-            raise InputError(f"{self._path}: has no values of {series}; {_REMEDY}")
+            raise InputError(f"{self._path}: has no values of {series}; {_remedy(self._path)}")
         for seed in seeds:
             if str(seed) not in stored:
-                raise InputError(f"{self._path}: has no seed {seed} of {series}; {_REMEDY}")
+                why = f"has no seed {seed} of {series}"
+                raise InputError(f"{self._path}: {why}; {_remedy(self._path)}")
         return [float(stored[str(seed)]) for seed in seeds]
 
 
@@ -58,7 +65,7 @@ def read(file: str | Path) -> Baseline:
     """
     path = path_of(file)
     if not path.exists():
-        raise InputError(f"{path}: no baseline is stored; {_REMEDY}")
+        raise InputError(f"{path}: no baseline is stored; {_remedy(path)}")
     try:
         stored: Any = json.loads(reading.text(path, "baseline"))
         version, made_by, series = stored["format"], stored["sojourn"], stored["values"]
@@ -68,14 +75,14 @@ def read(file: str | Path) -> Baseline:
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(f"{path}: is not a baseline, or is damaged; {_REMEDY}") from None
+        raise InputError(f"{path}: is not a baseline, or is damaged; {_remedy(path)}") from None
     if version != FORMAT or made_by != _core.__version__:
         raise InputError(
             f"{path}: was stored by Sojourn {made_by} (format {version}), and this is "
-            f"{_core.__version__} (format {FORMAT}), whose runs may differ; {_REMEDY}"
+            f"{_core.__version__} (format {FORMAT}), whose runs may differ; {_remedy(path)}"
         )
     if not is_whole:
-        raise InputError(f"{path}: has a value that is not a number; {_REMEDY}")
+        raise InputError(f"{path}: has a value that is not a number; {_remedy(path)}")
     return Baseline(path, series)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -44,15 +45,20 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Skip a test of ours, with the reason, where this machine lacks a kernel or a compiler."""
-    if not isinstance(item, ExpectationItem) and not _uses_ours(item):
-        return (yield)
-    from sojourn.errors import Unavailable
+    """End the session at Ctrl-C, and skip a test of ours that this machine cannot run.
 
+    It lacks a kernel or a compiler then, and the skip says which.
+    """
     try:
         return (yield)
-    except Unavailable as lacks:
-        pytest.skip(str(lacks))
+    except Exception as error:
+        errors = sys.modules.get("sojourn.errors")
+        if errors is not None and isinstance(error, errors.Interrupted):
+            raise KeyboardInterrupt(str(error)) from None
+        is_ours = isinstance(item, ExpectationItem) or _uses_ours(item)
+        if errors is not None and is_ours and isinstance(error, errors.Unavailable):
+            raise _skip(str(error)) from None
+        raise
 
 
 class ScenarioFile(pytest.File):
@@ -160,7 +166,7 @@ def link() -> Iterator[Any]:
             try:
                 routers.append(stack.enter_context(router(**options)))
             except Unavailable as lacks:
-                pytest.skip(str(lacks))
+                raise _skip(str(lacks)) from None
             return routers[-1]
 
         yield start
@@ -209,6 +215,11 @@ def _session() -> Session:
 def _limited(expected: Expected, config: pytest.Config) -> Expected:
     seeds = config.getoption("sojourn_seeds")
     return expected if seeds is None else expected.with_max_seeds(seeds)
+
+
+def _skip(reason: str) -> BaseException:
+    """A skip that is listed with the place of the test, as those of marks are."""
+    return pytest.skip.Exception(reason, _use_item_location=True)
 
 
 def _uses_ours(item: pytest.Item) -> bool:
