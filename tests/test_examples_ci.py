@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,11 +15,13 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
+import sojourn
 from test_router import needs_spaces
 
 ROOT = Path(__file__).parents[1]
 PROJECT = ROOT / "examples" / "ci"
-FETCHED = ("actions/checkout", "actions/setup-python")
+FETCHED = ("actions/checkout", "actions/setup-python", "actions/cache")
+ACTION = PROJECT / ".github/actions/sojourn-test/action.yml"
 
 
 @pytest.fixture
@@ -48,6 +51,9 @@ def steps_of(project: Path, workflow: dict[str, Any]) -> Iterator[tuple[str, str
             given = {name: put["default"] for name, put in action["inputs"].items()}
             given |= step.get("with", {})
             for inner in action["runs"]["steps"]:
+                if "uses" in inner:
+                    assert inner["uses"].partition("@")[0] in FETCHED
+                    continue
                 env = {
                     key: given[text.removeprefix("${{ inputs.").removesuffix(" }}")]
                     for key, text in inner["env"].items()
@@ -87,6 +93,38 @@ def double_the_targets(project: Path) -> None:
         (project / name).write_text(text.replace(target, target.replace("5", "10")))
 
 
+def gitlab_variables(project: Path, job: dict[str, Any]) -> dict[str, str]:
+    """Its variables as GitLab's runner sets them."""
+    return {
+        name: text.replace("$CI_PROJECT_DIR", str(project))
+        for name, text in job["variables"].items()
+    }
+
+
+def test_ci_pins_this_version_and_every_action() -> None:
+    action = yaml.safe_load(ACTION.read_text())
+    pinned = f"sojourn=={sojourn.__version__}"
+    assert action["inputs"]["package"]["default"] == pinned
+    job = yaml.safe_load((PROJECT / ".gitlab-ci.yml").read_text())["network"]
+    assert pinned in job["script"][0].split()
+    workflow = yaml.safe_load((PROJECT / ".github/workflows/network.yml").read_text())
+    steps = [*workflow["jobs"]["network"]["steps"], *action["runs"]["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert all(re.fullmatch(r"\./.+|[\w./-]+@v\d+", each) for each in used), used
+
+
+@pytest.mark.slow
+def test_the_cached_folder_of_the_action_holds_the_runs(project: Path) -> None:
+    steps = yaml.safe_load(ACTION.read_text())["runs"]["steps"]
+    (cached,) = [step["with"]["path"] for step in steps if "uses" in step]
+    home = project / "home"
+    given = {"HOME": str(home), "XDG_CACHE_HOME": "", "SOJOURN_CACHE": ""}
+    env = given | {"FILES": ".", "JUNIT": "sojourn.xml"}
+    assert execute(steps[-1]["run"], project, env) == 0
+    kept = home / cached.removeprefix("~/")
+    assert len(list(kept.rglob("*.run"))) == 16, "two AQMs under eight seeds"
+
+
 @pytest.mark.slow
 def test_the_github_workflow_passes_and_finds_a_doubled_target(project: Path) -> None:
     assert set(github(project).values()) == {0}
@@ -102,9 +140,11 @@ def test_the_github_workflow_passes_and_finds_a_doubled_target(project: Path) ->
 @pytest.mark.long
 def test_the_gitlab_template_passes_and_finds_a_doubled_target(project: Path) -> None:
     job = yaml.safe_load((project / ".gitlab-ci.yml").read_text())["network"]
-    assert [execute(line, project) for line in job["script"]] == [0, 0, 0]
+    env = gitlab_variables(project, job)
+    assert [execute(line, project, env) for line in job["script"]] == [0, 0, 0]
+    assert list((project / ".cache" / "sojourn" / "runs").iterdir())
     double_the_targets(project)
-    assert [execute(line, project) for line in job["script"]] == [0, 1, 1]
+    assert [execute(line, project, env) for line in job["script"]] == [0, 1, 1]
     assert outcomes(project, *job["artifacts"]["reports"]["junit"]) == [(2, 1), (4, 2)]
 
 

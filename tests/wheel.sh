@@ -8,6 +8,7 @@ set -eu
 python=$1
 export MATURIN_PEP517_ARGS="--profile ${2:-release}"
 cd "$(dirname "$0")/.."
+root=$PWD
 expected=$(sed -n 's/^dumbbell-cubic as-shipped //p' testdata/fingerprints.txt)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -31,4 +32,8 @@ fi
 empty/bin/sojourn compare dumbbell-cubic --set duration=5s --set warmup=0s \
     --aqm taildrop,codel --seeds 2 --out compared >/dev/null
 test -s compared/report.html
+# The sample project of docs/how-to/testing.md, with the plugin as pytest finds it.
+empty/bin/pip install --quiet --disable-pip-version-check pytest
+cp -R "$root/examples/ci" project
+(cd project && ../empty/bin/sojourn test . && ../empty/bin/python -m pytest --quiet)
 echo "the wheel works in an empty environment"
