@@ -8,14 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from sojourn.agreement import causes
+from sojourn._core import Scenario
+from sojourn.agreement import causes, grid
 from sojourn.agreement.cells import CellAgreement
 from sojourn.agreement.page import as_json, as_markdown, introduction
 from sojourn.agreement.runs import agree
+from sojourn.comparing.between_engines import DELAY_S, RELATIVE
 from sojourn.describing.library import load
 from sojourn.engines import registry
+from sojourn.testing import expectations
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
 
 
 def test_cells_agree_within_a_tenth_or_a_millisecond() -> None:
@@ -84,3 +88,21 @@ def test_cells_agree_closely_within_a_twentieth_or_half_a_millisecond() -> None:
     assert closely("class/b/completion_p95", 0.0014, 0.0010)
     assert not closely("queue/b/delay_p50", 0.0108, 0.0100)
     assert not closely("queue/b/drop_rate", 0.0214, 0.0200)
+
+
+def test_expectations_against_the_kernel_are_cells_and_bounds_of_the_grid() -> None:
+    def cell(scenario: Scenario) -> dict[str, object]:
+        resolved = json.loads(scenario.resolved_json())
+        return {key: value for key, value in resolved.items() if key not in ("name", "warnings")}
+
+    cells = [cell(each) for each in grid.scenarios(("sim", "linux"))]
+    found = expectations.read(ROOT / "testdata" / "expectations" / "agreement.toml")
+    for each in found:
+        assert cell(each.variant.scenario) in cells, each.name
+        assert each.reference is not None
+        assert each.reference.engine.name == "linux"
+        allowed = RELATIVE if each.is_ratio else DELAY_S
+        assert (each.high - each.low) / 2 == pytest.approx(allowed), each.name
+    assert {each.variant.scenario.queue("bottleneck").split(":")[0] for each in found} >= {
+        "taildrop", "codel@linux", "fq_codel@linux", "pie@linux"
+    }  # fmt: skip

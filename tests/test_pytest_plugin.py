@@ -109,6 +109,22 @@ def test_a_failed_assertion_says_what_was_measured(session):
     assert "sojourn diff pie" in done.stdout
 
 
+def test_a_mistake_in_a_test_ends_at_its_line(session):
+    (session.folder / NAME).write_text(HOME)
+    (session.folder / "test_home.py").write_text(
+        "def test_missing(sojourn_run):\n"
+        "    sojourn_run('nothing.toml')\n\n\n"
+        "def test_metric(sojourn_run):\n"
+        f"    sojourn_run({NAME!r}).metric('delay_p59')\n"
+    )
+    done = session()
+    assert "2 failed" in done.stdout, done.stdout
+    assert "test_home.py:2: InputError" in done.stdout
+    assert "nothing.toml: no such file" in done.stdout
+    assert "test_home.py:6: InputError" in done.stdout
+    assert "python/sojourn" not in done.stdout
+
+
 def test_fewer_seeds_can_be_asked_for(session):
     (session.folder / NAME).write_text(HOME + GOOD)
     done = session("--sojourn-seeds", "3", "--junit-xml", "report.xml")

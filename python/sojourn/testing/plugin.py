@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sojourn.testing.session import Session
 
 _PATTERN = "*.scenario.toml"
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _OURS = ("sojourn_run", "sojourn_compare", "virtual_link")
 
 
@@ -58,6 +59,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         is_ours = isinstance(item, ExpectationItem) or _uses_ours(item)
         if errors is not None and is_ours and isinstance(error, errors.Unavailable):
             raise _skip(str(error)) from None
+        if errors is not None and isinstance(
+            error, errors.InputError | errors.ScenarioError | AssertionError
+        ):
+            _leave_out_ours(error, item)
         raise
 
 
@@ -215,6 +220,18 @@ def _session() -> Session:
 def _limited(expected: Expected, config: pytest.Config) -> Expected:
     seeds = config.getoption("sojourn_seeds")
     return expected if seeds is None else expected.with_max_seeds(seeds)
+
+
+def _leave_out_ours(error: Exception, item: pytest.Item) -> None:
+    """Let the traceback of a user's mistake end at the user's line."""
+    test = getattr(getattr(item, "function", None), "__code__", None)
+    is_below = False
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        is_below = is_below or step.tb_frame.f_code is test
+        if is_below and step.tb_next.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            step.tb_next = None
+        step = step.tb_next
 
 
 def _skip(reason: str) -> BaseException:
