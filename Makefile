@@ -40,10 +40,11 @@ test: $(VENV)/developed
 	cargo xtask tally
 
 ## expectations: what RFC 7928's scenarios and claims of the papers (testdata/expectations) expect,
-##               decided over seeds by `sojourn test`
+##               decided over seeds by `sojourn test`; and, with the guest kernel, a cell of agreement.toml
 expectations: $(VENV)/developed
 	$(BIN)/sojourn test --fresh $(addprefix rfc7928/,mild-congestion medium-congestion \
 	    heavy-congestion unresponsive) testdata/expectations
+	$(BIN)/sojourn test --fresh testdata/expectations/agreement.toml -k '(fq_codel@linux:limit=1000p)'
 
 ## lint: formatting, clippy, types
 lint: $(VENV)/developed
