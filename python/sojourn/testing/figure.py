@@ -17,7 +17,7 @@ WIDTH = 48
 """Columns of the axis."""
 MOST_ROWS = 200
 """The step summary holds 1 MiB; the table has the rest."""
-_LEGEND = "●  mean or median    ├─┤  its interval    ┃  bound    ·  allowed"
+_LEGEND = "● mean or median    ├─┤ its interval    ┃ bound    · allowed"
 
 
 def draw(decisions: Sequence[Decision]) -> str:
