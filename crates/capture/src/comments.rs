@@ -28,7 +28,7 @@ impl<'a> Comments<'a> {
         let (mut drops, mut marks) = (HashMap::new(), HashMap::new());
         for (place, signal) in run.signals.iter().enumerate() {
             let arrived = Time::from_nanos(signal.t.as_nanos() - signal.sojourn.as_nanos());
-            let key = (usize::from(signal.queue), signal.flow, signal.seq, arrived);
+            let key = (signal.queue as usize, signal.flow, signal.seq, arrived);
             if signal.is_mark { &mut marks } else { &mut drops }.insert(key, place);
         }
         let aqms = plan.links.iter().map(|link| link.queue.to_string()).collect();
@@ -44,7 +44,7 @@ impl<'a> Comments<'a> {
     }
 
     fn text(&self, signal: &SignalRow) -> String {
-        let queue = usize::from(signal.queue);
+        let queue = signal.queue as usize;
         let vars = self.run.evidence_vars[queue].iter();
         let of_packet = Signal {
             is_mark: signal.is_mark,

@@ -130,7 +130,7 @@ pub struct LinkStats {
     pub(crate) airtime_before_bin: Span,
     pub(crate) window: (Time, Time),
     /// The index of the link.
-    pub(crate) place: u16,
+    pub(crate) place: u32,
     /// Packets that have arrived and neither left nor been dropped; modulo 2^64, because an engine
     /// may report a departure before the arrival.
     waiting: u64,
@@ -162,7 +162,7 @@ pub struct LinkTotals {
 impl LinkStats {
     /// Zero counters for the link with this index; `window` is from the end of the warm-up to the
     /// end of the run.
-    pub fn new(place: u16, window: (Time, Time)) -> LinkStats {
+    pub fn new(place: u32, window: (Time, Time)) -> LinkStats {
         LinkStats {
             total: Counters::default(),
             fates: Fates::default(),

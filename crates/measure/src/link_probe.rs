@@ -167,7 +167,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// Records the state of the law before the next drop or mark to be reported.
     pub fn evidence(&mut self, evidence: Evidence<'_>) {
         if NOTES && self.notes.wants_signals {
-            self.notes.evidence_vars[usize::from(self.stats.place)] = evidence.vars;
+            self.notes.evidence_vars[self.stats.place as usize] = evidence.vars;
             self.notes.evidence.extend_from_slice(evidence.values);
         }
     }
@@ -197,7 +197,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             return;
         }
         let notes = &mut *self.notes;
-        let vars = notes.evidence_vars[usize::from(self.stats.place)];
+        let vars = notes.evidence_vars[self.stats.place as usize];
         notes.signals.push(SignalRow {
             queue: self.stats.place,
             t: self.now,

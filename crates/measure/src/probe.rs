@@ -26,7 +26,7 @@ impl Probe {
     /// A probe for a number of links and classes.
     pub fn new(links: usize, classes: usize, window: (Time, Time)) -> Probe {
         Probe {
-            links: (0..links).map(|place| LinkStats::new(place as u16, window)).collect(),
+            links: (0..links).map(|place| LinkStats::new(place as u32, window)).collect(),
             classes: vec![ClassStats::default(); classes],
             notes: Notes { evidence_vars: vec![&[]; links], ..Notes::default() },
             states: Vec::new(),
@@ -58,5 +58,16 @@ impl Probe {
     /// The totals of each link at `at`, if no link has a token bucket.
     pub fn totals(&self, at: Time) -> Vec<LinkTotals> {
         self.links.iter().map(|link| link.totals(at, None)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_beyond_65_536_have_their_own_place() {
+        let probe = Probe::new(70_000, 0, (Time::ZERO, Time::ZERO));
+        assert!(probe.links.iter().enumerate().all(|(place, link)| link.place as usize == place));
     }
 }

@@ -136,7 +136,7 @@ fn drop_delays(links: Vec<LinkStats>) -> Vec<DropDelaysOf> {
         for (stage, of_stage) in WAITED.into_iter().zip(link.drop_delays) {
             for (cause, histogram) in CAUSES.into_iter().zip(of_stage) {
                 if histogram.count() > 0 {
-                    rows.push(DropDelaysOf { queue: queue as u16, stage, cause, histogram });
+                    rows.push(DropDelaysOf { queue: queue as u32, stage, cause, histogram });
                 }
             }
         }

@@ -33,7 +33,7 @@ pub fn ns3_plan(scenario: &Scenario, captures: bool) -> Result<(String, String),
 /// The default of `ns3::TcpSocketBase::ClockGranularity`.
 const CLOCK_GRANULARITY: Span = Span::from_millis(1);
 
-/// The TCP rules of each group that map to attributes of ns-3; `None` for datagrams.
+/// Each group's TCP rules that map to attributes of ns-3; `None` for datagrams.
 fn rules(resolved: &Resolved) -> Result<Vec<Option<ns3::SocketRules>>, ScenarioError> {
     let own = transports(resolved, &CustomControls::new())
         .map_err(|error| ScenarioError::new("flows", error.to_string()))?;

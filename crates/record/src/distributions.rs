@@ -31,7 +31,7 @@ pub(crate) fn drop_delays(run: &Run) -> Vec<Column> {
         .flat_map(|of| of.histogram.bins().map(move |bin| (of, bin)))
         .collect();
     vec![
-        ("queue", names(bins.iter().map(|b| usize::from(b.0.queue)), &run.queues), false),
+        ("queue", names(bins.iter().map(|b| b.0.queue as usize), &run.queues), false),
         ("stage", words(bins.iter().map(|b| Some(b.0.stage as i8)), &STAGES), false),
         ("cause", words(bins.iter().map(|b| Some(b.0.cause as i8)), &CAUSES), false),
         ("lower_ns", u64s(bins.iter().map(|b| b.1.lower_ns)), false),

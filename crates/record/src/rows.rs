@@ -81,7 +81,7 @@ impl Fate {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketRow {
     /// The queue.
-    pub queue: u16,
+    pub queue: u32,
     /// The flow.
     pub flow: u32,
     /// Sequence number within the flow, in packets; for an ACK the number acknowledged.
@@ -105,7 +105,7 @@ pub struct PacketRow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignalRow {
     /// The queue.
-    pub queue: u16,
+    pub queue: u32,
     /// When it was dropped or marked.
     pub t: Time,
     /// The flow.
@@ -153,7 +153,7 @@ pub struct FlowRow {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StateRow {
     /// The queue.
-    pub queue: u16,
+    pub queue: u32,
     /// The sample's time.
     pub t: Time,
     /// The variable's index in [`Run::vars`].
@@ -308,7 +308,7 @@ pub struct HistogramOf {
 #[derive(Clone, Debug)]
 pub struct DropDelaysOf {
     /// The queue.
-    pub queue: u16,
+    pub queue: u32,
     /// The stage; never enqueue, where packets have no sojourn time yet.
     pub stage: Stage,
     /// The cause.

@@ -190,7 +190,7 @@ fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
         Fate::Sent | Fate::Waiting => None,
     };
     vec![
-        ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
+        ("queue", names(rows.iter().map(|r| r.queue as usize), &run.queues), false),
         ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
         ("seq", u32s(rows.iter().map(|r| r.seq)), false),
         ("bytes", u32s(rows.iter().map(|r| r.bytes)), false),
@@ -217,7 +217,7 @@ fn packets(run: &Run, range: Range<usize>) -> Vec<Column> {
 fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
     let rows = &run.signals[range];
     vec![
-        ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
+        ("queue", names(rows.iter().map(|r| r.queue as usize), &run.queues), false),
         ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
         ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
         ("seq", u32s(rows.iter().map(|r| r.seq)), false),
@@ -235,7 +235,7 @@ fn signals(run: &Run, range: Range<usize>) -> Vec<Column> {
 fn evidence(run: &Run, rows: &[SignalRow]) -> ArrayRef {
     let mut maps = MapBuilder::new(None, StringBuilder::new(), Float64Builder::new());
     for row in rows {
-        let vars = run.evidence_vars[usize::from(row.queue)];
+        let vars = run.evidence_vars[row.queue as usize];
         for (var, &value) in vars.iter().zip(&run.evidence[row.evidence..]) {
             maps.keys().append_value(var.name);
             maps.values().append_value(value);
@@ -270,9 +270,9 @@ fn states(run: &Run, range: Range<usize>) -> Vec<Column> {
         .scan(0, |sum, vars| Some(std::mem::replace(sum, *sum + vars.len())))
         .collect();
     let vars: Vec<&str> = run.vars.iter().flatten().map(|var| var.name).collect();
-    let var = |queue: u16, var: u16| starts[usize::from(queue)] + usize::from(var);
+    let var = |queue: u32, var: u16| starts[queue as usize] + usize::from(var);
     vec![
-        ("queue", names(rows.iter().map(|r| usize::from(r.queue)), &run.queues), false),
+        ("queue", names(rows.iter().map(|r| r.queue as usize), &run.queues), false),
         ("t_ns", u64s(rows.iter().map(|r| r.t.as_nanos())), false),
         ("var", names(rows.iter().map(|r| var(r.queue, r.var)), &vars), false),
         ("value", f64s(rows.iter().map(|r| r.value)), false),

@@ -82,7 +82,7 @@ fn slot_bits(slots: usize) -> u32 {
     usize::BITS - slots.leading_zeros()
 }
 
-/// The time before which alarms must lie with this number of slots; later alarms never fire.
+/// With this number of slots, alarms must lie before this time; later ones never fire.
 pub(crate) fn horizon(slots: usize) -> Time {
     Time::from_nanos(UNSET >> slot_bits(slots))
 }

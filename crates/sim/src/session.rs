@@ -124,7 +124,7 @@ impl Session {
 
     fn has_packet(&mut self) -> bool {
         let packets = &self.world.probe.notes.packets;
-        let has_left = packets.iter().any(|row| usize::from(row.queue) == self.link);
+        let has_left = packets.iter().any(|row| row.queue as usize == self.link);
         has_left || !self.world.path.sightings().is_empty()
     }
 
@@ -161,7 +161,7 @@ impl Session {
         });
         self.waiting.extend(arrived);
         for row in self.world.probe.notes.packets.drain(..) {
-            if usize::from(row.queue) != link {
+            if row.queue as usize != link {
                 continue;
             }
             let is_it = |one: &WaitingPacket| {

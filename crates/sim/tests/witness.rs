@@ -202,7 +202,7 @@ fn first_arrivals(queue: &str, stack: &str, count: usize) -> (usize, String) {
     let run = run(scenario.resolved());
     let links = &scenario.resolved().links;
     let index = links.iter().position(|link| link.name == "there").expect("the link");
-    let there = |row: &&PacketRow| usize::from(row.queue) == index;
+    let there = |row: &&PacketRow| row.queue as usize == index;
     let mut rows: Vec<&PacketRow> = run.packets.iter().filter(there).collect();
     rows.sort_by_key(|row| row.arrived);
     let line = |row: &&PacketRow| {

@@ -114,7 +114,7 @@ pub(crate) fn taken(session: &mut Session, link: usize) -> Value {
 fn samples(seen: &Observations, link: usize) -> Vec<Value> {
     let mut rows: Vec<Vec<Value>> = Vec::new();
     let mut last = None;
-    for row in seen.states.iter().filter(|row| usize::from(row.queue) == link) {
+    for row in seen.states.iter().filter(|row| row.queue as usize == link) {
         if last != Some(row.t) || row.var == 0 {
             rows.push(vec![json!(secs(row.t))]);
             last = Some(row.t);
@@ -135,7 +135,7 @@ fn flow_samples(seen: &Observations) -> Vec<Value> {
 }
 
 fn signals(seen: &Observations, link: usize) -> Vec<Value> {
-    let at_link = seen.signals.iter().filter(|row| usize::from(row.queue) == link);
+    let at_link = seen.signals.iter().filter(|row| row.queue as usize == link);
     at_link.map(|row| signal(seen, row, link)).collect()
 }
 

@@ -27,7 +27,7 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
         let class_of = |row: &PacketRow| {
             scheduler.class_of(usize::from(dscps[row.flow as usize])).map(usize::from)
         };
-        let rows = run.packets.iter().filter(|row| usize::from(row.queue) == queue);
+        let rows = run.packets.iter().filter(|row| row.queue as usize == queue);
         let rows: Vec<Classed> = rows.map(|row| (class_of(row), row)).collect();
         for class in std::iter::once(None).chain(scheduler.leaves().map(Some)) {
             of_class(link, scheduler, class, &of(&rows, class)).map_err(|error| {

@@ -146,7 +146,7 @@ fn queues(plan: &Resolved, run: &Run) -> Judgement {
             holds!((arrived - out).abs() < 0.5, "{}: {arrived} in, {out} out", link.name);
         }
         if plan.record.packets {
-            let rows = run.packets.iter().filter(|row| usize::from(row.queue) == place);
+            let rows = run.packets.iter().filter(|row| row.queue as usize == place);
             let left = rows.filter(|row| row.fate == Fate::Waiting).count() as f64;
             holds!(left == waiting, "{}: {waiting} wait, {left} rows say so", link.name);
         }
@@ -158,7 +158,7 @@ fn queues(plan: &Resolved, run: &Run) -> Judgement {
 fn series(plan: &Resolved, run: &Run) -> Judgement {
     let end = Time::ZERO + plan.duration;
     for row in &run.states {
-        let var = &run.vars[usize::from(row.queue)][usize::from(row.var)];
+        let var = &run.vars[row.queue as usize][usize::from(row.var)];
         // Without departures they have no delay.
         let may_miss = var.name == "delay_mean" || var.name == "delay_max";
         let is_number = row.value.is_finite() && row.value >= 0.0;

@@ -24,7 +24,7 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
     }
     for (queue, link) in plan.links.iter().enumerate() {
         let rows: Vec<&PacketRow> =
-            run.packets.iter().filter(|row| usize::from(row.queue) == queue).collect();
+            run.packets.iter().filter(|row| row.queue as usize == queue).collect();
         line_rate(link, &rows)?;
         counted_backlog(run, queue, &rows)?;
         if link.scheduler.is_none() {
@@ -108,7 +108,7 @@ fn counted_backlog(run: &Run, queue: usize, rows: &[&PacketRow]) -> Result<(), S
     let samples = run
         .states
         .iter()
-        .filter(|row| usize::from(row.queue) == queue && Some(usize::from(row.var)) == place);
+        .filter(|row| row.queue as usize == queue && Some(usize::from(row.var)) == place);
     for row in samples {
         let before = |times: &[Time]| times.partition_point(|&at| at < row.t) as f64;
         let until = |times: &[Time]| times.partition_point(|&at| at <= row.t) as f64;
@@ -128,7 +128,7 @@ fn sums_of_flows(plan: &Resolved, run: &Run) -> Result<(), String> {
     let mut carried = vec![0u64; lasts.len()];
     for row in run.packets.iter().filter(|row| row.fate == Fate::Sent) {
         let flow = row.flow as usize;
-        if lasts[flow] == usize::from(row.queue) {
+        if lasts[flow] == row.queue as usize {
             carried[flow] += u64::from(row.bytes);
         }
     }

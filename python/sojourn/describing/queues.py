@@ -98,11 +98,13 @@ def contradictions(effective: Iterable[dict[str, Any]], link: str | None = None)
 
 def effective_lines(effective: Iterable[dict[str, Any]]) -> list[str]:
     """One sentence for each link whose queue follows Linux, or uses values other than written."""
-    values = list(effective)
-    links = dict.fromkeys(value["link"] for value in values)
-    texts = {link: contradictions(values, link) for link in links}
+    of_links: dict[str, list[dict[str, Any]]] = {}
+    for value in effective:
+        of_links.setdefault(value["link"], []).append(value)
+    texts = {link: contradictions(values) for link, values in of_links.items()}
+    linux = {link: linux_of(values, link) for link, values in of_links.items()}
     return [
-        *(f"Queue of {it} decides as Linux {of}." for it in links if (of := linux_of(values, it))),
+        *(f"Queue of {link} decides as Linux {of}." for link, of in linux.items() if of),
         *(f"Queue of {link} uses {', '.join(found)}." for link, found in texts.items() if found),
     ]
 

@@ -120,7 +120,7 @@ pub(super) fn of<'s>(setup: &'s TcSetup, device: &str, is_ingress: bool) -> Opti
     setup.policers.iter().filter(is_of).find(|it| it.limit.is_some())
 }
 
-/// The policer of arrivals, if no ifb takes them, of the scenario's links with their devices.
+/// The policer of arrivals, if no ifb takes them. `links` pairs links with their devices.
 pub(super) fn arrivals<'s>(
     setup: &'s TcSetup,
     links: &[(&str, &str)],

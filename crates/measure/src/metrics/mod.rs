@@ -174,7 +174,7 @@ impl Margin {
 /// The family of tests that a metric belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
-    /// Declared before any result, under this name, with verdicts and Holm's correction.
+    /// Declared under this name before any result; gets verdicts and Holm's correction.
     Headline(&'static str),
     /// Intervals without verdicts.
     Exploratory,

@@ -214,7 +214,7 @@ impl Collector {
             let interval = std::mem::take(&mut self.probe.links[index].interval);
             let values = interval.values(link.backlog(), since_last).into_iter();
             let rows = values.chain(own.iter().copied()).enumerate().map(|(var, value)| StateRow {
-                queue: index as u16,
+                queue: index as u32,
                 t: self.next_sample,
                 var: var as u16,
                 value,

@@ -57,7 +57,7 @@ pub enum Recording {
     /// The record of every packet.
     Records(Records),
     /// All events are reported to a probe, as those of its link with this index.
-    Probe(Box<Probe>, u16),
+    Probe(Box<Probe>, u32),
 }
 
 /// The counts and the recording of a link.
@@ -96,7 +96,7 @@ impl Recorder {
                 Some(records.packets.len() - 1)
             }
             Recording::Probe(probe, link) => {
-                probe.at_link::<true>(now, usize::from(*link)).arrived();
+                probe.at_link::<true>(now, *link as usize).arrived();
                 None
             }
         }
@@ -126,7 +126,7 @@ impl Recorder {
         own: &[f64],
     ) -> Option<Interval> {
         let Recording::Probe(probe, queue) = &mut self.recording else { return None };
-        let interval = std::mem::take(&mut probe.links[usize::from(*queue)].interval);
+        let interval = std::mem::take(&mut probe.links[*queue as usize].interval);
         let values = interval.values(backlog, every).into_iter().chain(own.iter().copied());
         let rows = values.enumerate().map(|(var, value)| StateRow {
             queue: *queue,
@@ -149,7 +149,7 @@ impl RecorderAt<'_> {
     /// The probe at this link and instant, if the link reports to a probe.
     fn probe(&mut self) -> Option<LinkProbe<'_, true>> {
         match &mut self.recorder.recording {
-            Recording::Probe(probe, link) => Some(probe.at_link(self.now, usize::from(*link))),
+            Recording::Probe(probe, link) => Some(probe.at_link(self.now, *link as usize)),
             Recording::Off | Recording::Records(_) => None,
         }
     }

@@ -76,7 +76,7 @@ fn ticks_since(now: Time, echo: u32) -> u64 {
     u64::from(stamp(now).wrapping_sub(echo).max(1))
 }
 
-/// The round trip since an echo of the timestamp of a [`Packet`](crate::packet::Packet).
+/// The round trip since the echoed timestamp of a [`Packet`](crate::packet::Packet).
 pub(crate) fn rtt_of_echo(now: Time, echo: u32) -> Span {
     Span::from_nanos(ticks_since(now, echo) * TICK_NS)
 }

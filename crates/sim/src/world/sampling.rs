@@ -71,7 +71,7 @@ impl World {
             values.resize(builtin + link.vars().len(), f64::NAN);
             link.observe(&mut values[builtin..]);
             let row = |(var, &value): (usize, &f64)| StateRow {
-                queue: queue as u16,
+                queue: queue as u32,
                 t: now,
                 var: var as u16,
                 value,

@@ -85,7 +85,7 @@ pub(crate) struct About<'a> {
     pub(crate) seeds: [[u8; 32]; 2],
 }
 
-/// In a browser no library can be loaded; the code for them is left out there.
+/// In a browser no library can be loaded; code for libraries is left out.
 const HAS_LIBRARIES: bool = cfg!(not(target_arch = "wasm32"));
 const NO_LIBRARIES: &str = "in a browser there are no transport libraries";
 

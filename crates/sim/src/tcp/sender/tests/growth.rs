@@ -38,7 +38,7 @@ fn an_application_that_does_not_fill_the_window_loses_half_of_the_unused_part() 
         script.now += Span::from_millis(100);
         script.ack(count, &[]);
     }
-    // Linux `tcp_cwnd_application_limited`: at least the initial window counts as used.
+    // Linux `tcp_cwnd_application_limited`: `used` is at least the initial window.
     assert_eq!(script.cwnd(), 25);
 }
 
