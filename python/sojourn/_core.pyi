@@ -269,14 +269,15 @@ class Scenario:
             apps: name of the flows, class, and what the manifest calls it.
         """
     def with_endpoints(
-        self, endpoints: list[tuple[str, str, tuple[str, str, str] | None]]
+        self, endpoints: list[tuple[str, str, tuple[str, str, str, str | None] | None]]
     ) -> Scenario:
         """The same scenario with transport libraries.
 
         Args:
             endpoints: what the scenario calls the transport, the library with its settings, such
                 as ``quinn:cc=bbr``, and for one in a file: the file to load, its name in messages,
-                its name and digest in manifests.
+                its name and digest in manifests, and if its ends are processes, the program to
+                start: the file itself, or one that loads it.
 
         Raises:
             ScenarioError: the library or a setting is unknown.
@@ -542,7 +543,7 @@ def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = N
     """Run `first`, and replay the arrivals at `link` under the AQMs of both scenarios there.
 
     Raises:
-        ScenarioError: the link is unknown, or an AQM cannot be built.
+        ScenarioError: the link is unknown, an AQM cannot be built, or a transport library fails.
         Cancelled: `cancel` was used.
     """
 
@@ -716,7 +717,7 @@ def endpoints() -> list[str]:
     """The transport libraries that are compiled in."""
 
 def examine_endpoint(
-    text: str, file: tuple[str, str, str] | None
+    text: str, file: tuple[str, str, str, str | None] | None
 ) -> tuple[str, tuple[bool, bool], str | None, list[tuple[str, bool | None, str]]]:
     """Check a transport library on an idle bottleneck.
 
@@ -732,6 +733,9 @@ def examine_endpoint(
     Raises:
         ScenarioError: the library or a setting is unknown.
     """
+
+def endpoint_process() -> str:
+    """The program in C that runs a transport library in a process."""
 
 def try_endpoint(opened: str, name: str, source: str) -> None:
     """Load a transport library from a file and forget it.

@@ -2,7 +2,8 @@
 
 A scenario says ``transport = "quic"`` and names no code. The library comes from the command line,
 ``--endpoint quic=quinn`` or ``--endpoint quic=./libmine.so``, or from a call,
-``sojourn.run(..., endpoints={"quic": "quinn"})``.
+``sojourn.run(..., endpoints={"quic": "quinn"})``. With ``process:./libmine.so`` its ends are
+processes.
 """
 
 from __future__ import annotations
@@ -14,16 +15,23 @@ from pathlib import Path
 from sojourn import _core
 from sojourn.errors import InputError
 
-__all__ = ["library_file", "parse_endpoints", "transports", "with_endpoints"]
+__all__ = [
+    "is_process", "library_file", "open_library", "parse_endpoints", "transports", "with_endpoints",
+    "without_process",
+]  # fmt: skip
+
+_PROCESS = "process:"
+_File = tuple[str, str, str, str | None]
+"""A file to load, its name in messages and in manifests, and the program of its processes."""
 
 
 def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None) -> _core.Scenario:
     """The same scenario with transport libraries; if none are given, it keeps those that it has.
 
     Args:
-        scenario: the scenario to run.
-        endpoints: the library, such as ``quinn:cc=bbr`` or ``./libmine.so``, by the scenario's name
-            for the transport.
+        scenario: what is run.
+        endpoints: the library, such as ``quinn:cc=bbr``, ``./libmine.so`` or
+            ``process:./libmine.so``, by what the scenario calls the transport.
 
     Raises:
         InputError: it is not a mapping of texts, or loading a library ends the process.
@@ -35,17 +43,43 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
         isinstance(text, str) for pair in endpoints.items() for text in pair
     ):
         raise InputError(f'endpoints: {endpoints!r} is not like {{"quic": "quinn"}}')
+    opened = {name: open_library(text) for name, text in endpoints.items()}
+    made = scenario.with_endpoints(
+        [(name, without_process(text), opened[name]) for name, text in endpoints.items()]
+    )
+    for name, found in opened.items():
+        if found is not None:
+            _check_unchanged(library_file(endpoints[name]) or Path(), found)
+    return made
+
+
+def open_library(text: str) -> _File | None:
+    """The file of a library, for the compiled core; None for one that is compiled in.
+
+    Raises:
+        InputError: it does not exist, or loading it ends the process.
+    """
+    file = library_file(text)
+    if file is None:
+        return None
+    if is_process(text):
+        from sojourn.loading import process
+
+        return process.opened(file)
     from sojourn.loading import library
 
-    files = {name: library_file(text) for name, text in endpoints.items()}
-    opened = {name: library.opened(file, library.ENDPOINT) for name, file in files.items() if file}
-    chosen: list[tuple[str, str, tuple[str, str, str] | None]] = [
-        (name, text, opened.get(name)) for name, text in endpoints.items()
-    ]
-    made = scenario.with_endpoints(chosen)
-    for name, found in opened.items():
-        library.check_unchanged(files[name] or Path(), found)
-    return made
+    return (*library.opened(file, library.ENDPOINT), None)
+
+
+def _check_unchanged(file: Path, found: _File) -> None:
+    from sojourn.loading import library
+
+    library.check_unchanged(file, library.Opened(*found[:3]))
+
+
+def is_process(text: str) -> bool:
+    """Whether the ends of this library are processes."""
+    return text.startswith(_PROCESS)
 
 
 def transports(scenario: _core.Scenario) -> list[str]:
@@ -54,10 +88,15 @@ def transports(scenario: _core.Scenario) -> list[str]:
     return [*dict.fromkeys(flow["transport"] for flow in flows if flow.get("transport"))]
 
 
+def without_process(text: str) -> str:
+    """A library and its settings, without ``process:``."""
+    return text.removeprefix(_PROCESS)
+
+
 def library_file(text: str) -> Path | None:
-    """The file that an endpoint names; None for an endpoint that is compiled in."""
-    path = text.partition(":")[0].strip()
-    return Path(path) if path.endswith((".so", ".dylib")) else None
+    """The file that an endpoint names; None for one that is compiled in."""
+    path = without_process(text).partition(":")[0].strip()
+    return Path(path) if is_process(text) or path.endswith((".so", ".dylib")) else None
 
 
 def parse_endpoints(texts: Iterable[str]) -> dict[str, str] | None:

@@ -6,7 +6,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use sojourn_aqm::{Ecn, Span, Time};
+use sojourn_aqm::Time;
 use sojourn_endpoint::{
     ConnectionEvent, Datagram, Endpoint, Peer, Read, Stats, StreamNumber, Transmit,
 };
@@ -15,6 +15,7 @@ use sojourn_law::signals::{LibraryCall, within};
 use crate::abi::{
     RawDatagram, RawEvent, RawHost, RawRead, RawSetting, RawStats, RawTransmit, UNKNOWN, event,
 };
+use crate::described::{code, ecn, event_of, stats_of, too_long};
 use crate::table::{Functions, TextSettings, text_of};
 
 /// Room for a datagram. Twice what UDP can carry, so that a library that ignores the capacity of
@@ -125,20 +126,6 @@ impl Drop for LoadedEnd {
     }
 }
 
-/// The ECN field (RFC 3168 §5).
-fn ecn(code: u32) -> Option<Ecn> {
-    [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].get(code as usize).copied()
-}
-
-fn code(ecn: Ecn) -> u32 {
-    match ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    }
-}
-
 // SAFETY, of every call below: the end is open, only this thread calls it, and all pointers are
 // valid during the call.
 impl Endpoint for LoadedEnd {
@@ -176,15 +163,11 @@ impl Endpoint for LoadedEnd {
         if has_one == 0 {
             return None;
         }
-        let Some(ecn) = ecn(raw.ecn) else {
-            self.failure.note(format!("{} is not an ECN field; see sojourn_endpoint.h", raw.ecn));
-            return None;
-        };
+        let ecn = ecn(raw.ecn).map_err(|why| self.failure.note(why)).ok()?;
         match self.buffer.get(..raw.length) {
             Some(content) => buffer.extend_from_slice(content),
             None => {
-                let why = format!("a datagram of {} bytes; the buffer has {capacity}", raw.length);
-                self.failure.note(why);
+                self.failure.note(too_long(raw.length as u64, capacity as u32));
                 return None;
             }
         }
@@ -211,21 +194,12 @@ impl Endpoint for LoadedEnd {
         let kind = within(self.call("event"), || unsafe {
             (self.functions.event)(self.end, &raw mut raw)
         });
-        match kind {
-            event::NONE => None,
-            event::CONNECTED => Some(ConnectionEvent::Connected),
-            event::READABLE => Some(ConnectionEvent::Readable(raw.stream)),
-            event::WRITABLE => Some(ConnectionEvent::Writable(raw.stream)),
-            event::CLOSED => {
-                // SAFETY: `sojourn_endpoint.h` demands a valid text.
-                let reason = unsafe { text_of(raw.reason) }.unwrap_or_else(Some);
-                Some(ConnectionEvent::Closed(reason.unwrap_or_else(|| "without a reason".into())))
-            }
-            other => {
-                self.failure.note(format!("{other} is not an event; see sojourn_endpoint.h"));
-                None
-            }
+        if kind == event::NONE {
+            return None;
         }
+        // SAFETY: `sojourn_endpoint.h` demands a valid text.
+        let reason = unsafe { text_of(raw.reason) }.unwrap_or_else(Some);
+        event_of(kind, raw.stream, reason).map_err(|why| self.failure.note(why)).ok()
     }
 
     fn write(&mut self, now: Time, stream: StreamNumber, bytes: u64, finish: bool) -> u64 {
@@ -266,15 +240,7 @@ impl Endpoint for LoadedEnd {
         };
         // SAFETY: as above.
         within(self.call("stats"), || unsafe { stats(self.end, &raw mut raw) });
-        let known = |value: u64| (value != UNKNOWN).then_some(value);
-        Stats {
-            cwnd_bytes: known(raw.cwnd_bytes),
-            in_flight_bytes: known(raw.in_flight_bytes),
-            smoothed_rtt: known(raw.smoothed_rtt_ns).map(Span::from_nanos),
-            pacing_bps: known(raw.pacing_bps).filter(|&rate| rate > 0).map(|rate| rate as f64),
-            quantum_bytes: known(raw.quantum_bytes),
-            lost_bytes: known(raw.lost_bytes),
-        }
+        stats_of(raw)
     }
 
     fn failure(&mut self) -> Option<String> {

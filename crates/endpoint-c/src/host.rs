@@ -10,8 +10,9 @@ use sojourn_endpoint::{Carries, ConfiguredStack, Endpoint, HostSettings, Peer, S
 use sojourn_law::elf;
 use sojourn_law::signals::{self, LibraryCall};
 
-use crate::abi::{ECN, RawHost, RawInfo, RawSetting, RawTable, carries};
+use crate::abi::{RawHost, RawInfo, RawSetting, RawTable, carries};
 use crate::connection::{LoadedEnd, fail};
+use crate::described::{Described, DescribedTexts};
 use crate::table::{Functions, TextSettings, functions, table, text_of};
 
 /// Loads a transport library. It stays loaded until the program ends. `opened` is the file to load:
@@ -42,15 +43,12 @@ pub(crate) struct Loaded {
     /// The name of its file.
     file: &'static str,
     settings: Arc<TextSettings>,
-    described: String,
-    unrepeatable: Option<&'static str>,
-    carries: Carries,
-    has_ecn: bool,
+    described: Described,
 }
 
 impl fmt::Debug for Loaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.described)
+        f.write_str(&self.described.in_full)
     }
 }
 
@@ -81,48 +79,32 @@ impl Loaded {
         if let Some(why) = text(why)? {
             return Err(why);
         }
-        let named = |which, name: &str| {
-            let found = text(which)?.filter(|found| !found.is_empty());
-            found.ok_or_else(|| format!("its table has no {name}; it identifies a run"))
+        let texts = DescribedTexts {
+            name: text(table.name)?,
+            version: text(table.version)?,
+            settings: text(info.settings)?,
+            unrepeatable: text(info.unrepeatable)?,
         };
-        let (name, version) = (named(table.name, "name")?, named(table.version, "version")?);
-        let carries = match info.carries {
-            carries::UDP_PAYLOAD => Carries::UdpPayload,
-            carries::IP_PACKETS => Carries::IpPackets,
-            other => return Err(format!("its datagrams carry {other}; see sojourn_endpoint.h")),
-        };
-        if info.flags & !ECN != 0 {
-            return Err(format!("has flags {:#x}; only SOJOURN_ENDPOINT_ECN exists", info.flags));
-        }
-        let set = text(info.settings)?.filter(|set| !set.is_empty());
-        let set = set.map_or(String::new(), |set| format!(": {set}"));
-        Ok(Loaded {
-            functions,
-            file,
-            settings: Arc::new(settings),
-            described: format!("{name} {version}{set}"),
-            unrepeatable: text(info.unrepeatable)?.map(|why| &*Box::leak(why.into_boxed_str())),
-            carries,
-            has_ecn: info.flags & ECN != 0,
-        })
+        let described = Described::new(texts, info.carries, info.flags)?;
+        Ok(Loaded { functions, file, settings: Arc::new(settings), described })
     }
 }
 
 impl Stack for Loaded {
     fn describe(&self) -> String {
-        self.described.clone()
+        self.described.in_full.clone()
     }
 
     fn carries(&self) -> Carries {
-        self.carries
+        self.described.carries
     }
 
     fn has_ecn(&self) -> bool {
-        self.has_ecn
+        self.described.has_ecn
     }
 
     fn unrepeatable(&self) -> Option<&'static str> {
-        self.unrepeatable
+        self.described.unrepeatable
     }
 
     fn open(&self, host: HostSettings, now: Time) -> Result<Box<dyn Endpoint>, String> {
@@ -130,7 +112,7 @@ impl Stack for Loaded {
             seed: host.seed,
             is_server: u32::from(host.role == Peer::Server),
             mtu_bytes: host.mtu,
-            datagram_bytes: host.mtu - self.carries.header_bytes(),
+            datagram_bytes: host.mtu - self.described.carries.header_bytes(),
             setting_count: settings.len() as u32,
             settings: settings.as_ptr(),
             context,

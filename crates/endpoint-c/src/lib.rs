@@ -10,11 +10,19 @@
 pub mod abi;
 #[cfg(feature = "host")]
 mod connection;
+#[cfg(feature = "host")]
+mod described;
 pub mod export;
 #[cfg(feature = "host")]
 pub mod host;
+#[cfg(all(feature = "host", unix))]
+pub mod process;
 #[cfg(feature = "host")]
 mod table;
+
+/// The program in C that runs a library in a process.
+#[cfg(feature = "host")]
+pub const PROCESS: &str = include_str!("../process/sojourn_process.c");
 
 /// The contract in Rust, re-exported for [`export_stack!`].
 pub use sojourn_endpoint as endpoint;

@@ -59,7 +59,7 @@ impl Drop for LawExists {
 #[cfg(unix)]
 pub(crate) use unix::end_of_hook;
 #[cfg(unix)]
-pub use unix::{catch, end_with};
+pub use unix::{catch, cause, end_with};
 
 /// Other systems have no such signals.
 #[cfg(not(unix))]
@@ -92,6 +92,12 @@ mod unix {
         (libc::SIGFPE, "it divided by zero (SIGFPE)"),
         (libc::SIGILL, "it ran an illegal instruction (SIGILL)"),
     ];
+
+    /// What a signal says about a program that got it for a mistake of its own.
+    #[must_use]
+    pub fn cause(signal: i32) -> Option<&'static str> {
+        SIGNALS.iter().find(|(known, _)| *known == signal).map(|(_, cause)| *cause)
+    }
 
     static EARLIER: OnceLock<[libc::sigaction; SIGNALS.len()]> = OnceLock::new();
 

@@ -20,8 +20,9 @@ const KNOWN: &[&str] = &[
     "str0m",
 ];
 
-/// The file of a library to load, its name in messages, and the name of its code in manifests.
-pub type LibraryFile = (String, String, String);
+/// The file of a library to load, its name in messages, the name of its code in manifests, and if
+/// its ends are processes, the program to start: the file itself, or one that loads it.
+pub type LibraryFile = (String, String, String, Option<String>);
 
 /// The library for a transport, such as `quinn:cc=bbr` for `quic`; with the file to load, if the
 /// text names one.
@@ -32,9 +33,12 @@ pub fn configured(
 ) -> Result<ConfiguredStack, Refusal> {
     let refused = |why: String| Refusal::new(format!("endpoint[{transport}]"), why);
     let spec = SpecText::parse(text).map_err(|error| refused(error.message))?;
-    if let Some((opened, name, source)) = file {
-        let loaded = host::load(Path::new(&opened), &name, &source, &spec.settings);
-        return loaded.map_err(|error| refused(error.to_string()));
+    if let Some((opened, name, source, program)) = file {
+        let loaded = match program {
+            None => host::load(Path::new(&opened), &name, &source, &spec.settings),
+            Some(program) => in_processes((&opened, &program), &name, &source, &spec.settings),
+        };
+        return loaded.map_err(refused);
     }
     if let Some(dialect) = &spec.dialect {
         return Err(refused(format!("{} has no dialects; leave `@{dialect}` out", spec.kind)));
@@ -54,6 +58,36 @@ pub fn configured(
             KNOWN.join(", ")
         ))),
     }
+}
+
+#[cfg(unix)]
+fn in_processes(
+    (opened, program): (&str, &str),
+    name: &str,
+    source: &str,
+    settings: &[(String, String)],
+) -> Result<ConfiguredStack, String> {
+    use sojourn_endpoint_c::process::{ProcessCommand, for_other_processes, load};
+
+    let library = (opened != program).then(|| for_other_processes(opened));
+    let command = ProcessCommand { program: for_other_processes(program), library };
+    load(command, name, source, settings)
+}
+
+#[cfg(not(unix))]
+fn in_processes(
+    _: (&str, &str),
+    name: &str,
+    _: &str,
+    _: &[(String, String)],
+) -> Result<ConfiguredStack, String> {
+    Err(format!("{name}: processes with the simulator's clock need Linux"))
+}
+
+/// The program in C that runs a library in a process.
+#[pyfunction]
+pub fn endpoint_process() -> &'static str {
+    sojourn_endpoint_c::PROCESS
 }
 
 /// A rule, whether it held or `None` if it does not apply, how it was tested or what broke it.
@@ -87,7 +121,7 @@ pub fn endpoints() -> Vec<&'static str> {
 #[pyfunction]
 pub fn try_endpoint(opened: &str, name: &str, source: &str) -> Result<(), Refusal> {
     let loaded = host::load(Path::new(opened), name, source, &[]);
-    loaded.map(|_| ()).map_err(|error| Refusal::new("", error.to_string()))
+    loaded.map(|_| ()).map_err(|error| Refusal::new("", error))
 }
 
 /// The settings of a library as pairs of texts.

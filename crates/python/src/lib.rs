@@ -91,5 +91,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(endpoint::try_endpoint, module)?)?;
     module.add_function(wrap_pyfunction!(endpoint::examine_endpoint, module)?)?;
     module.add_function(wrap_pyfunction!(endpoint::endpoints, module)?)?;
+    module.add_function(wrap_pyfunction!(endpoint::endpoint_process, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::schema_json, module)?)
 }

@@ -15,7 +15,7 @@ from typing import Any
 import sojourn
 from sojourn import _core
 from sojourn.authoring.cells import Finding
-from sojourn.endpoint import library_file
+from sojourn.endpoint import is_process, library_file, open_library, without_process
 from sojourn.errors import InputError
 from sojourn.loading import library
 
@@ -88,9 +88,9 @@ class CheckedEndpoint:
 def is_endpoint(text: str) -> bool:
     """Whether a text names a transport library, not a law."""
     file = library_file(text)
-    if file is not None:
+    if file is not None and not is_process(text):
         return library.exports(file, library.ENDPOINT)
-    return text.partition(":")[0].strip() in _core.endpoints()
+    return is_process(text) or text.partition(":")[0].strip() in _core.endpoints()
 
 
 def check(endpoint: str, *, quick: bool = False) -> CheckedEndpoint:
@@ -105,8 +105,9 @@ def check(endpoint: str, *, quick: bool = False) -> CheckedEndpoint:
         ScenarioError: it is not a transport library, or a setting is unknown.
     """
     file = library_file(endpoint)
-    opened = library.opened(file, library.ENDPOINT) if file else None
-    source, able, doubt, rows = _core.examine_endpoint(endpoint, opened)
+    source, able, doubt, rows = _core.examine_endpoint(
+        without_process(endpoint), open_library(endpoint)
+    )
     findings = [Finding(*row) for row in rows]
     made = CheckedEndpoint(
         endpoint=endpoint,
@@ -137,19 +138,25 @@ def _repeats(
         detail = f"it says that it does not repeat: {doubt}; {found} digests of {count} processes"
         return Finding(_REPEATS, None, detail)
     if found > 1:
-        detail = f"not repeatable: {found} digests of {count} processes. {_reason(alike, content)}"
+        why = _reason(endpoint, alike, content)
+        detail = f"not repeatable: {found} digests of {count} processes. {why}"
         return Finding(_REPEATS, False, detail)
-    differ = "addresses, environment, content of free memory and random numbers of the system"
+    differ = "addresses, environment, content of free memory, time and random numbers"
     return Finding(_REPEATS, True, f"digest {alike[0]} in {count} processes with other {differ}")
 
 
-def _reason(alike: list[str], content: bytes) -> str:
-    """Why digests differ, as far as runs in equal processes reveal it."""
+def _reason(endpoint: str, alike: list[str], content: bytes) -> str:
+    """Why digests differ, as far as equal processes show."""
     if len(alike) > 1 and len(set(alike)) == 1 and _fixes_addresses():
         return (
             "Processes with the same addresses and environment agree, so it depends on addresses "
             "(of pointers that it sorts or hashes), the environment, or memory that it has not "
             "initialised."
+        )
+    if is_process(endpoint):
+        return (
+            "It reads the processor's counters or random numbers, calls the kernel without the C "
+            "library, or has several threads: a process replaces none of these."
         )
     named = [word for word in _SYSTEM if b"\0%s\0" % word.encode() in content]
     hint = f" Its file names {', '.join(named)}." if named else ""
