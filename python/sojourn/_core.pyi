@@ -285,6 +285,12 @@ class Scenario:
     @property
     def endpoint_sources(self) -> list[str]:
         """Those libraries in full, as manifests name them: ``quic=quinn-proto 0.11.19 ...``."""
+    def check_endpoints(self) -> None:
+        """Check that every transport has a library that carries what its flows send, and that
+        every library is used. Raises ScenarioError."""
+    @property
+    def endpoint_warnings(self) -> list[str]:
+        """One sentence for every library whose runs with one seed may differ."""
     @property
     def repeats(self) -> bool:
         """Whether runs with one seed are the same, as far as its libraries know."""

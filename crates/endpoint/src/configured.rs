@@ -21,6 +21,12 @@ impl ConfiguredStack {
     pub fn new(stack: Arc<dyn Stack>) -> ConfiguredStack {
         ConfiguredStack { in_full: stack.describe(), stack }
     }
+
+    /// A warning if runs with one seed may differ. The scenario calls the stack `transport`.
+    pub fn doubt(&self, transport: &str) -> Option<String> {
+        let why = self.stack.unrepeatable()?;
+        Some(format!("endpoint[{transport}]: {why}, so runs with one seed may differ"))
+    }
 }
 
 impl fmt::Debug for ConfiguredStack {

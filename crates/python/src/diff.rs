@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sojourn_aqm::{Time, Var};
+use sojourn_sim::Custom;
 use sojourn_sim::diff::{self as sim, First};
 
 use crate::cancel::Cancel;
@@ -36,12 +37,13 @@ pub fn diff(
     let loaded = [Arc::clone(&first.loaded), Arc::clone(&second.loaded)];
     let place = engine::place_of(&loaded[0].scenario, link)?;
     let (cancel, failure) = (cancel.cloned().unwrap_or_default(), Failure::default());
+    let custom = Custom { stacks: (*first.stacks).clone(), ..Custom::default() };
     let result = py.detach(|| {
         let plan =
             |loaded: &Arc<engine::Loaded>| engine::plan_reporting_to(&loaded.scenario, &failure);
         let plans = loaded.each_ref().map(plan);
         let goes_on = |now: Time| cancel.goes_on(now, &failure);
-        sim::diff(plans.each_ref(), place, &goes_on)
+        sim::diff(plans.each_ref(), &custom, place, &goes_on)
     });
     failure.check()?;
     let found = engine::finished(result)?;

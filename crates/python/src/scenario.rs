@@ -159,6 +159,19 @@ impl Scenario {
         stacks.map(|(transport, stack)| format!("{transport}={}", stack.in_full)).collect()
     }
 
+    /// Checks that every transport has a library that carries what its flows send, and that every
+    /// library is used.
+    fn check_endpoints(&self) -> PyResult<()> {
+        let plan = self.loaded.scenario.resolved();
+        engine::finished(sojourn_sim::check_stacks(plan, &self.stacks))
+    }
+
+    /// One warning for every library whose runs with one seed may differ.
+    #[getter]
+    fn endpoint_warnings(&self) -> Vec<String> {
+        self.stacks.iter().filter_map(|(transport, stack)| stack.doubt(transport)).collect()
+    }
+
     /// Whether runs with one seed are the same, as far as its libraries know.
     #[getter]
     fn repeats(&self) -> bool {

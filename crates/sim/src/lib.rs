@@ -80,6 +80,15 @@ pub fn check(plan: &Resolved) -> Result<(), SimError> {
     assemble::check(plan)
 }
 
+/// Checks that every transport has a library that carries what its flows send, and that every
+/// library is used.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_stacks(plan: &Resolved, stacks: &Stacks) -> Result<(), SimError> {
+    assemble::check_stacks(plan, stacks)
+}
+
 /// Simulates a scenario. `keep_going` is called regularly with the simulated time; when it returns
 /// false the run stops.
 ///

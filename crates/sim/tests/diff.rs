@@ -3,6 +3,7 @@
 use sojourn_aqm::{Cause, Span, Stage, registry};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::{App, Ecn};
+use sojourn_sim::Custom;
 use sojourn_sim::diff::{Diff, diff};
 
 use crate::common::*;
@@ -13,7 +14,7 @@ fn under(plan: &Resolved, aqm: &str) -> Resolved {
 }
 
 fn diff_of(plan: &Resolved, a: &str, b: &str) -> Diff {
-    diff([&under(plan, a), &under(plan, b)], 0, &|_| true).unwrap()
+    diff([&under(plan, a), &under(plan, b)], &Custom::default(), 0, &|_| true).unwrap()
 }
 
 /// TCP with and without ECN, and datagrams that do not react.

@@ -137,7 +137,8 @@ fn a_frame_is_given_up_after_its_attempts() {
 #[test]
 fn a_wireless_link_cannot_be_replayed_alone() {
     let plan = lan(1 + 2, vec![transmitter("ap", "codel")], vec![cbr("udp", 1, mbit(1), 1_500)]);
-    let error = sojourn_sim::diff::diff([&plan, &plan], 0, &|_| true).unwrap_err();
+    let custom = sojourn_sim::Custom::default();
+    let error = sojourn_sim::diff::diff([&plan, &plan], &custom, 0, &|_| true).unwrap_err();
     assert!(error.to_string().contains("links.ap: when a wireless link sends"), "{error}");
 }
 

@@ -9,7 +9,7 @@ import click
 
 from sojourn.cli import console, once
 from sojourn.cli.options import NAME, FilePath
-from sojourn.cli.study import aqms_option, given_aqms, where_options, workers_of
+from sojourn.cli.sweeps import aqms_option, given_aqms, where_options, workers_of
 
 
 @once.command(

@@ -14,6 +14,7 @@ from sojourn.comparing.diff import Difference
 from sojourn.comparing.diff import diff as diff_aqms
 from sojourn.describing.formatting import counted
 from sojourn.describing.library import parse_set
+from sojourn.endpoint import parse_endpoints
 
 JSON_FILE = "diff.json"
 PICTURE = "diff.png"
@@ -34,6 +35,7 @@ Examples:
     "file", type=options.NAME, default="traffic-mix", shell_complete=options.complete_scenario
 )
 @options.set_option
+@options.endpoint_option
 @options.seed_option("Seed; the file's by default.")
 @click.option(
     "--link", metavar="NAME",
@@ -46,6 +48,7 @@ def diff(
     second: str,
     file: str,
     sets: tuple[str, ...],
+    endpoints: tuple[str, ...],
     seed: int | None,
     link: str | None,
     out: Path | None,
@@ -58,8 +61,10 @@ def diff(
     """
     options.writing_to(out)
     found = diff_aqms(
-        first, second, file, link=link, seed=seed, sets=[parse_set(text) for text in sets]
-    )
+        first, second, file, link=link, seed=seed, sets=[parse_set(text) for text in sets],
+        endpoints=parse_endpoints(endpoints),
+    )  # fmt: skip
+    console.warn([*found.warnings])
     if out is not None:
         _save(found, out)
     if as_json:

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sojourn.cli import console, once, options
-from sojourn.cli.study import where_options, workers_of
+from sojourn.cli.sweeps import where_options, workers_of
 from sojourn.describing.formatting import counted
 from sojourn.engines import registry
 from sojourn.errors import InputError, Interrupted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,22 @@ import click
 from click.shell_completion import CompletionItem
 
 from sojourn.cli import console, once
-from sojourn.cli.options import NAME, FilePath, complete_aqm, distinct_keys, json_option
-from sojourn.describing.aqm_list import split_all
+from sojourn.cli.options import NAME, FilePath, endpoint_option, json_option
+from sojourn.cli.sweeps import (
+    CLUSTER,
+    CLUSTER_OPTION,
+    DASHBOARD,
+    JOBS,
+    THREADS,
+    aqms_option,
+    given_aqms,
+    workers_of,
+)
 from sojourn.describing.formatting import about, counted
-from sojourn.describing.library import parse_set
+from sojourn.endpoint import parse_endpoints
 
 if TYPE_CHECKING:
     from sojourn.study import Study
-    from sojourn.study.executors import Workers
     from sojourn.study.results import Results, StudyStatus
     from sojourn.study.running import StudyPart
 
@@ -36,43 +43,6 @@ def _complete(
 
 _file = click.argument("file", type=NAME, shell_complete=_complete)
 _store = click.argument("store", type=NAME)
-_jobs = click.option(
-    "--jobs", type=click.IntRange(1), metavar="N",
-    help="Processes of this machine, or workers of the cluster. Results do not depend on it.",
-)  # fmt: skip
-_threads = click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time; one per core by default."
-)
-_cluster = click.option(
-    "--cluster",
-    metavar="WHERE",
-    help="Run by Dask (`sojourn[cluster]`): local, slurm, pbs, sge, lsf, or the address of a "
-    "scheduler such as tcp://host:8786.",
-)
-_option = click.option(
-    "--cluster-option",
-    "cluster_options",
-    multiple=True,
-    callback=distinct_keys,
-    metavar="KEY=VALUE",
-    help="Argument of the cluster's class in Dask, such as queue=short. May be repeated.",
-)
-_dashboard = click.option("--dashboard", is_flag=True, help="Show the address of Dask's page.")
-
-
-def aqms_option(help_text: str) -> Callable[[Any], Any]:
-    """--aqm, a list, any number of times; `given_aqms` reads it."""
-    return click.option(
-        "--aqm", "aqms", multiple=True, metavar="AQM[,AQM...]", shell_complete=complete_aqm,
-        help=help_text,
-    )  # fmt: skip
-
-
-def given_aqms(texts: tuple[str, ...]) -> list[str] | None:
-    """The AQMs of `aqms_option`; None if the option is not given."""
-    return split_all(texts) if texts else None
-
-
 _replaced_aqms = aqms_option(
     "AQMs in place of the file's axis, custom laws such as mine.py:MyLaw among them."
 )
@@ -85,13 +55,6 @@ _where = click.option(
 _engine = click.option(
     "--engine", metavar="ENGINE[,ENGINE]", help="Engines in place of the file's axis `engine`."
 )
-
-
-def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that select where runs are executed; `workers_of` takes them."""
-    for option in (_dashboard, _option, _cluster, _jobs):
-        command = option(command)
-    return command
 
 
 @once.group(
@@ -114,17 +77,24 @@ def study() -> None:
     help="Runs that are made to estimate the cost.",
 )  # fmt: skip
 @_replaced_aqms
+@endpoint_option
 @_engine
 @json_option
-def plan(file: str, pilots: int, aqms: tuple[str, ...], engine: str | None, as_json: bool) -> None:
+def plan(
+    file: str,
+    pilots: int,
+    aqms: tuple[str, ...],
+    endpoints: tuple[str, ...],
+    engine: str | None,
+    as_json: bool,
+) -> None:
     """Show the number of runs of a study, and their estimated cost.
 
     FILE is a study file or the name of a shipped study.
     """
-    from sojourn.study import read
     from sojourn.study.plan import plan_study
 
-    made = plan_study(read(file, aqms=given_aqms(aqms), engine=engine), pilots)
+    made = plan_study(_read(file, aqms, endpoints, engine), pilots)
     if as_json:
         console.show_json(vars(made) | {"busy_s": made.busy_s})
         return
@@ -152,34 +122,41 @@ def schema() -> None:
     "--store", type=NAME, required=True, metavar="STORE", help="Folder, or an address of fsspec."
 )
 @_replaced_aqms
+@endpoint_option
 @_engine
-@_jobs
-@_cluster
-@_option
-@_dashboard
+@JOBS
+@CLUSTER
+@CLUSTER_OPTION
+@DASHBOARD
 def run_study(
-    file: str, store: str, aqms: tuple[str, ...], engine: str | None, **where: Any
+    file: str,
+    store: str,
+    aqms: tuple[str, ...],
+    endpoints: tuple[str, ...],
+    engine: str | None,
+    **where: Any,
 ) -> int:
     """Run a study; runs that its store already has are not repeated.
 
     FILE is a study file or the name of a shipped study.
     """
-    from sojourn.study import read
-
-    return _run(read(file, aqms=given_aqms(aqms), engine=engine), store, None, **where)
+    return _run(_read(file, aqms, endpoints, engine), store, None, **where)
 
 
 @study.command()
 @_store
-@_jobs
-@_cluster
-@_option
-@_dashboard
+@JOBS
+@CLUSTER
+@CLUSTER_OPTION
+@DASHBOARD
 @click.option("--retry", is_flag=True, help="Retry runs that were set aside.")
 @_laws
-def resume(store: str, retry: bool, aqms: tuple[str, ...], **where: Any) -> int:
+@endpoint_option
+def resume(
+    store: str, retry: bool, aqms: tuple[str, ...], endpoints: tuple[str, ...], **where: Any
+) -> int:
     """Resume the study in STORE: only missing runs are executed."""
-    results = _results(store, aqms)
+    results = _results(store, aqms, endpoints)
     if retry:
         results.store.retry()
     return _run(results.study, store, None, **where)
@@ -194,8 +171,11 @@ def resume(store: str, retry: bool, aqms: tuple[str, ...], **where: Any) -> int:
     help="Run only the K-th of N shares of the points, K from 1; for arrays of jobs.",
 )
 @_laws
-@_jobs
-def work(store: str, part: str, aqms: tuple[str, ...], jobs: int | None) -> int:
+@endpoint_option
+@JOBS
+def work(
+    store: str, part: str, aqms: tuple[str, ...], endpoints: tuple[str, ...], jobs: int | None
+) -> int:
     """Run a share of the study in STORE, without any scheduler.
 
     `sojourn study run` or `sojourn study begin` has put the study there. Shares can run at the same
@@ -204,7 +184,8 @@ def work(store: str, part: str, aqms: tuple[str, ...], jobs: int | None) -> int:
     from sojourn.study.running import parse_part
 
     share = parse_part(part)
-    return _run(_results(store, aqms).study, store, share, jobs, None, (), False)
+    found = _results(store, aqms, endpoints).study
+    return _run(found, store, share, jobs, None, (), False)
 
 
 @study.command()
@@ -213,16 +194,18 @@ def work(store: str, part: str, aqms: tuple[str, ...], jobs: int | None) -> int:
     "--store", type=NAME, required=True, metavar="STORE", help="Folder, or an address of fsspec."
 )
 @_replaced_aqms
+@endpoint_option
 @_engine
-def begin(file: str, store: str, aqms: tuple[str, ...], engine: str | None) -> None:
+def begin(
+    file: str, store: str, aqms: tuple[str, ...], endpoints: tuple[str, ...], engine: str | None
+) -> None:
     """Put a study into STORE without running it, for `sojourn study work`."""
-    from sojourn.study import read
     from sojourn.study.folder import open_folder
     from sojourn.study.points import resolve
     from sojourn.study.running import describe
     from sojourn.study.storage import StudyStore
 
-    found = read(file, aqms=given_aqms(aqms), engine=engine)
+    found = _read(file, aqms, endpoints, engine)
     number = len(resolve(found))
     StudyStore(open_folder(store), _warn).begin(describe(found))
     console.say(f"{store}: {found.name}, {counted(number, 'point')}")
@@ -231,12 +214,13 @@ def begin(file: str, store: str, aqms: tuple[str, ...], engine: str | None) -> N
 @study.command()
 @_store
 @_laws
+@endpoint_option
 @json_option
-def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
+def status(store: str, aqms: tuple[str, ...], endpoints: tuple[str, ...], as_json: bool) -> int:
     """Show the progress of the study in STORE, and the runs that were set aside."""
     from sojourn.study.doubts import doubts
 
-    results = _results(store, aqms)
+    results = _results(store, aqms, endpoints)
     found, failed = results.status(), results.store.failed()
     if as_json:
         console.show_json(vars(found) | {"set_aside": failed, "warnings": doubts(results)})
@@ -260,8 +244,14 @@ def status(store: str, aqms: tuple[str, ...], as_json: bool) -> int:
 )  # fmt: skip
 @_where
 @_laws
+@endpoint_option
 def export(
-    store: str, file: Path, table: str, where: tuple[str, ...], aqms: tuple[str, ...]
+    store: str,
+    file: Path,
+    table: str,
+    where: tuple[str, ...],
+    aqms: tuple[str, ...],
+    endpoints: tuple[str, ...],
 ) -> None:
     """Write a table of the study in STORE to FILE: .parquet, .csv or .arrow.
 
@@ -270,7 +260,7 @@ def export(
     """
     from sojourn.study.exporting import export as write
 
-    made = _results(store, aqms, where).table(table)
+    made = _results(store, aqms, endpoints, where).table(table)
     write(made, file)
     console.say(f"{file}: {counted(made.num_rows, 'row')}, {counted(made.num_columns, 'column')}")
 
@@ -287,13 +277,15 @@ def export(
 )  # fmt: skip
 @_where
 @_laws
-@_threads
+@endpoint_option
+@THREADS
 def show(
     store: str,
     out: Path,
     series: bool,
     where: tuple[str, ...],
     aqms: tuple[str, ...],
+    endpoints: tuple[str, ...],
     jobs: int | None,
 ) -> None:
     """Draw the study in STORE: heat maps, curves with intervals, trade-off, parallel axes.
@@ -303,14 +295,27 @@ def show(
     """
     from sojourn.study.page.page import save
 
-    save(_results(store, aqms, where), out, with_series=series, jobs=jobs, progress=console.meter())
+    results = _results(store, aqms, endpoints, where)
+    save(results, out, with_series=series, jobs=jobs, progress=console.meter())
     console.say(f"page: {out}")
 
 
-def _results(store: str, aqms: tuple[str, ...], where: tuple[str, ...] = ()) -> Results:
+def _read(
+    file: str, aqms: tuple[str, ...], endpoints: tuple[str, ...], engine: str | None
+) -> Study:
+    from sojourn.study import read
+
+    libraries = parse_endpoints(endpoints)
+    return read(file, aqms=given_aqms(aqms), engine=engine, endpoints=libraries)
+
+
+def _results(
+    store: str, aqms: tuple[str, ...], endpoints: tuple[str, ...], where: tuple[str, ...] = ()
+) -> Results:
     from sojourn.study import open_results
 
-    found = open_results(store, _warn, aqms=given_aqms(aqms))
+    libraries = parse_endpoints(endpoints)
+    found = open_results(store, _warn, aqms=given_aqms(aqms), endpoints=libraries)
     return found.where(_conditions(where)) if where else found
 
 
@@ -367,31 +372,6 @@ def _unmet(results: Results, found: StudyStatus) -> str:
         f"{found.unmet:,} of {found.points:,} points do not meet the stopping rule with "
         f"max_seeds = {rule.max_seeds}; state more, or a wider `within`"
     )
-
-
-def workers_of(
-    jobs: int | None, cluster: str | None, cluster_options: tuple[str, ...], dashboard: bool
-) -> Workers:
-    """The workers that `where_options` select.
-
-    Raises:
-        InputError: the cluster does not answer, or an option does not fit.
-    """
-    workers = _workers(jobs, cluster, dict(parse_set(text) for text in cluster_options))
-    if dashboard:
-        console.say(f"dashboard: {workers.dashboard or 'only with --cluster'}")
-    return workers
-
-
-def _workers(jobs: int | None, cluster: str | None, options: Mapping[str, str]) -> Workers:
-    from sojourn.errors import InputError
-    from sojourn.study import executors
-
-    if cluster is not None:
-        return executors.cluster(cluster, jobs, options)
-    if options:
-        raise InputError("--cluster-option: belongs to a cluster; add --cluster")
-    return executors.processes(jobs)
 
 
 def _warn(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from sojourn import _core
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.metrics import shown_in
 from sojourn.describing.queues import choose_link
+from sojourn.endpoint import with_endpoints
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.interruptible import interruptible
 from sojourn.running.result import Result
@@ -44,6 +46,7 @@ class Difference(Tabular):
             before it) and ``states`` (of both disciplines before the event), as rows of (name,
             value, unit).
         results: both replays, with tables ``packets`` (in the order of arrival) and ``signals``.
+        warnings: one for every transport library whose runs with one seed may differ.
     """
 
     scenario: str
@@ -54,6 +57,7 @@ class Difference(Tabular):
     different: int
     first: dict[str, Any] | None
     results: tuple[Result, Result]
+    warnings: tuple[str, ...] = ()
 
     @property
     def how(self) -> str:
@@ -118,6 +122,7 @@ class Difference(Tabular):
             "first": self.first and {**self.first, "fates": list(self.fates)},
             "signals": {key: list(pair) for key, pair in self.counts.items()},
             "delays_s": {key: list(pair) for key, pair in self.delays.items()},
+            "warnings": list(self.warnings),
         }
 
 
@@ -129,6 +134,7 @@ def diff(
     link: str | None = None,
     seed: int | None = None,
     sets: Sets | None = None,
+    endpoints: Mapping[str, str] | None = None,
 ) -> Difference:
     """Run a scenario with one AQM and replay its arrivals at a link under both AQMs.
 
@@ -140,18 +146,19 @@ def diff(
             ``bottleneck``.
         seed: seed of every random stream; the scenario's own by default.
         sets: dotted keys with values that override the scenario file.
+        endpoints: transport libraries, as for `sojourn.run`.
 
     Raises:
         InputError: the scenario or link does not exist, or there are several links and none was
             named.
-        ScenarioError: the scenario or an AQM is not legal.
+        ScenarioError: the scenario, an AQM or a transport library is not legal.
         LawError: a custom law failed.
         Interrupted: Ctrl-C.
     """
     loaded = load(scenario, sets)
     if seed is not None:
         loaded = seeded(loaded, seed)
-    place = choose_link(loaded, link)
+    loaded, place = with_endpoints(loaded, endpoints), choose_link(loaded, link)
     brought = bring([first, second], runs=True)
     loaded = loaded.with_laws(brought.laws)
     sides = [loaded.with_queue(place, aqm) for aqm in brought.aqms]
@@ -166,6 +173,7 @@ def diff(
         different=found.different,
         first=found.first,
         results=(Result(results[0]), Result(results[1])),
+        warnings=tuple(loaded.endpoint_warnings),
     )
 
 

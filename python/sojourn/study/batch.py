@@ -19,6 +19,7 @@ from sojourn.errors import ControlError, InputError, LawError, RunFailed, Scenar
 from sojourn.running.memory import bounded
 from sojourn.running.result import RunLike
 from sojourn.running.store import Store, default_folder, simulator
+from sojourn.study.endpoints import EndpointLibrary, with_libraries
 from sojourn.study.folder import open_folder
 from sojourn.study.laws import LawFile, split, with_queues
 from sojourn.study.points import PointScenario
@@ -53,12 +54,13 @@ class BaseScenario:
         sets: tuple[tuple[str, str], ...],
         queues: tuple[tuple[str, str], ...] = (),
         laws: tuple[LawFile, ...] = (),
+        endpoints: tuple[EndpointLibrary, ...] = (),
     ) -> _core.Scenario:
-        """The scenario with some keys set, and custom laws in some queues."""
+        """The scenario with some keys set, custom laws in some queues, and these libraries."""
         scenario = _core.Scenario.load(
             self.text, format=self.format, origin=self.origin, folder=self.folder, sets=list(sets)
         )
-        return with_queues(scenario, queues, laws)
+        return with_libraries(with_queues(scenario, queues, laws), endpoints)
 
 
 def read_base(path: Path, origin: str) -> BaseScenario:
@@ -86,6 +88,7 @@ class BatchRun:
         point: index of its point.
         queues: keyed by link: the text of a queue that has a custom law.
         laws: these laws; the worker needs access to their files.
+        endpoints: transport libraries of its flows, likewise.
     """
 
     address: str
@@ -96,6 +99,7 @@ class BatchRun:
     point: int
     queues: tuple[tuple[str, str], ...] = ()
     laws: tuple[LawFile, ...] = ()
+    endpoints: tuple[EndpointLibrary, ...] = ()
 
 
 def run_of(
@@ -114,6 +118,7 @@ def run_of(
     return BatchRun(
         place.address(seed), base, tuple(set_pairs(sets)), seed, point.engine,
         point.index if index is None else index, queues, point.laws if queues else (),
+        point.endpoints,
     )  # fmt: skip
 
 
@@ -229,9 +234,8 @@ def _made(run: BatchRun, store: Store) -> tuple[RunLike, float]:
     if kept is not None:
         return kept, 0.0
     began = time.perf_counter()
-    made = _engine(run.engine).run(
-        run.base.load(run.sets, run.queues, run.laws).with_seed(run.seed), bounded()
-    )
+    scenario = run.base.load(run.sets, run.queues, run.laws, run.endpoints)
+    made = _engine(run.engine).run(scenario.with_seed(run.seed), bounded())
     if made.invalid:
         raise RunFailed(f"not a valid experiment: {'; '.join(made.invalid)}")
     return made, time.perf_counter() - began

@@ -14,6 +14,7 @@ from sojourn.errors import InputError
 from sojourn.loading.bring import AqmsLike
 from sojourn.study import filters
 from sojourn.study.axes import Sampling, StudyAxis, read_axis, read_sampling
+from sojourn.study.endpoints import EndpointLibrary, named_endpoints
 from sojourn.study.filters import Filter
 from sojourn.study.given import with_values
 from sojourn.study.keys import at_least_one, known_keys, near, text_list, title
@@ -50,6 +51,7 @@ class Study:
         folder: base of a relative path of the scenario.
         document: the study as written, with the changes by `aqms` and `engine`.
         laws: custom laws that an axis names.
+        endpoints: transport libraries of the scenario's flows.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Study:
     folder: Path = Path()
     document: Mapping[str, Any] = field(default_factory=dict)
     laws: tuple[LawFile, ...] = ()
+    endpoints: tuple[EndpointLibrary, ...] = ()
 
     @functools.cached_property
     def source(self) -> Path:
@@ -84,7 +87,11 @@ def shipped() -> dict[str, Path]:
 
 
 def read(
-    source: str | Path, *, aqms: AqmsLike | None = None, engine: str | Sequence[str] | None = None
+    source: str | Path,
+    *,
+    aqms: AqmsLike | None = None,
+    engine: str | Sequence[str] | None = None,
+    endpoints: Mapping[str, str] | None = None,
 ) -> Study:
     """Read a study file, or a shipped study by name; other arguments are those of `parse`.
 
@@ -92,6 +99,7 @@ def read(
         source: the file or the name.
         aqms: replace the AQMs of the file.
         engine: replaces the engines of the file.
+        endpoints: transport libraries, as for `sojourn.run`.
 
     Raises:
         InputError: the file or name does not exist, or its content is not a study.
@@ -106,7 +114,7 @@ def read(
         path = shipped()[str(source)]
     document = reading.toml(path, "study")
     try:
-        return parse(document, path.parent, aqms=aqms, engine=engine)
+        return parse(document, path.parent, aqms=aqms, engine=engine, endpoints=endpoints)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
 
@@ -117,6 +125,7 @@ def parse(
     *,
     aqms: AqmsLike | None = None,
     engine: str | Sequence[str] | None = None,
+    endpoints: Mapping[str, str] | None = None,
 ) -> Study:
     """A study from the tables of its file.
 
@@ -127,10 +136,11 @@ def parse(
             ``aqm`` is added if the study has none. A custom law is a file, ``mine.py:MyLaw``: only
             a call names code, never a study.
         engine: values of the axis ``engine`` in the same way, such as ``"sim,linux"``.
+        endpoints: transport libraries, as for `sojourn.run`.
 
     Raises:
         InputError: a key or a value is invalid.
-        ScenarioError: an AQM is not legal.
+        ScenarioError: an AQM or a transport library is not legal.
     """
     known_keys("study", document, STUDY_KEYS)
     document, laws = with_values(document, folder or Path(), aqms, engine)
@@ -163,6 +173,7 @@ def parse(
         folder=folder or Path(),
         document=document,
         laws=laws,
+        endpoints=named_endpoints(endpoints),
     )
 
 

@@ -13,6 +13,7 @@ from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.study.axes import ENGINE, Value, zips
 from sojourn.study.definition import Study
+from sojourn.study.endpoints import EndpointLibrary
 from sojourn.study.filters import is_kept
 from sojourn.study.laws import LawFile
 
@@ -27,6 +28,7 @@ class StudyPoint:
         sets: dotted keys and values that it sets in the base scenario.
         engine: the engine.
         laws: custom laws that queues in `sets` may name.
+        endpoints: transport libraries of its flows.
     """
 
     index: int
@@ -34,6 +36,7 @@ class StudyPoint:
     sets: Mapping[str, object]
     engine: str
     laws: tuple[LawFile, ...] = ()
+    endpoints: tuple[EndpointLibrary, ...] = ()
 
     @property
     def label(self) -> str:
@@ -100,7 +103,7 @@ class StudyGrid(Sequence[StudyPoint]):
                     engine = self._engines[str(values[axis.name])]
                 else:
                     sets[key] = values[axis.name]
-        return StudyPoint(index, values, sets, engine, study.laws)
+        return StudyPoint(index, values, sets, engine, study.laws, study.endpoints)
 
     def _values(self, place: int) -> dict[str, Value]:
         """The values at an index among all points, before filters."""

@@ -13,11 +13,11 @@ from sojourn import _core, reading
 from sojourn.comparing.shaping import shaped_rate
 from sojourn.describing.library import load, set_pairs
 from sojourn.describing.quantity import required
-from sojourn.endpoint import transports
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.running.store import DIGEST_BYTES, seeded_name, unseeded_digest
 from sojourn.study.definition import Study
+from sojourn.study.endpoints import with_libraries
 from sojourn.study.grid import StudyGrid, StudyPoint
 from sojourn.study.laws import split, with_queues
 
@@ -115,8 +115,7 @@ class StudyPoints(Sequence[PointScenario]):
         self._kinds = array("L")
         kinds: dict[tuple[tuple[str, ...], tuple[LinkFacts, ...]], int] = {}
         for point, made in _resolved(study, self._grid):
-            if not self._durations_s:
-                _check_transports(made[0])
+            _check_endpoints(point, made[0])
             facts = _facts(point, *made)
             self._digests += facts.digest
             self._durations_s.append(facts.duration_s)
@@ -170,12 +169,12 @@ class SomePoints(Sequence[PointScenario]):
         return self._every[self._places[index]]
 
 
-def _check_transports(scenario: _core.Scenario) -> None:
-    if named := transports(scenario):
-        raise InputError(
-            f"flows have transport `{named[0]}`, and a study takes no transport libraries; "
-            f"`sojourn compare` does: --endpoint {named[0]}=LIBRARY"
-        )
+def _check_endpoints(point: StudyPoint, scenario: _core.Scenario) -> None:
+    if point.engine == registry.NAMES[0]:
+        try:
+            scenario.check_endpoints()
+        except _core.ScenarioError as error:
+            raise InputError(f"point {point.index} ({point.label}): {error}") from error
 
 
 def points(study: Study) -> StudyGrid:
@@ -231,13 +230,17 @@ def _some(base: _core.ScenarioBase, some: Sequence[StudyPoint]) -> list[_Made]:
             scenario = with_queues(found[i][0], queues, some[i].laws)
             resolved = scenario.resolved_json()
             found[i] = scenario, resolved, json.dumps(json.loads(resolved)["links"])
-    return found
+    return [
+        (with_libraries(scenario, point.endpoints), resolved, links)
+        for point, (scenario, resolved, links) in zip(some, found, strict=True)
+    ]
 
 
 def _loaded(study: Study, point: StudyPoint) -> _core.Scenario:
     try:
         sets, queues = split(point.sets, point.laws)
-        return with_queues(load(study.source, sets), queues, point.laws)
+        scenario = with_queues(load(study.source, sets), queues, point.laws)
+        return with_libraries(scenario, point.endpoints)
     except _core.ScenarioError as error:
         raise InputError(f"point {point.index} ({point.label}): {error}") from error
 
@@ -246,10 +249,10 @@ def _facts(point: StudyPoint, scenario: _core.Scenario, resolved: str, links: st
     engine = _engine(point.engine)
     # A real-time engine has no identity: its runs are stored here, but not shared with `compare`.
     identity = f"{engine.name} {engine.identity(scenario)}"
-    digest = unseeded_digest(
-        resolved, scenario.seed, scenario.law_sources, engine=identity, kind="run"
-    )
-    return PointFacts(digest, scenario.duration_s, tuple(scenario.warnings), _links(links))
+    brought = [*scenario.law_sources, *scenario.endpoint_sources]
+    digest = unseeded_digest(resolved, scenario.seed, brought, engine=identity, kind="run")
+    warnings = (*scenario.warnings, *scenario.endpoint_warnings)
+    return PointFacts(digest, scenario.duration_s, warnings, _links(links))
 
 
 @functools.cache

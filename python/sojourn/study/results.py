@@ -20,6 +20,7 @@ from sojourn.running.store import warn
 from sojourn.study import filters
 from sojourn.study.axes import Value
 from sojourn.study.definition import Study, parse
+from sojourn.study.endpoints import same_endpoints
 from sojourn.study.filters import Filter
 from sojourn.study.folder import open_folder
 from sojourn.study.laws import same_laws
@@ -245,6 +246,7 @@ def open_results(
     report: Callable[[str], None] = warn,
     *,
     aqms: AqmsLike | None = None,
+    endpoints: Mapping[str, str] | None = None,
 ) -> Results:
     """The results in a store, for its recorded study.
 
@@ -252,17 +254,20 @@ def open_results(
         store: folder or address.
         report: called with a sentence about every damaged file.
         aqms: the custom laws of the study, if any, because a store names no code.
+        endpoints: its transport libraries in files, likewise.
 
     Raises:
-        InputError: the store has no study, its scenario no longer exists, or a custom law is not
-            given or has changed.
+        InputError: the store has no study, its scenario no longer exists, or a custom law or
+            transport library is not given or has changed.
     """
     kept = StudyStore(open_folder(store), report)
     facts = kept.facts()
     if "study" not in facts:
         raise InputError(f"{store}: holds the runs of a search, `{facts['search']}`, not a study")
     study = parse(facts["study"], Path(facts["folder"]))
-    return Results(replace(study, laws=same_laws(facts.get("laws", []), aqms)), kept)
+    laws = same_laws(facts.get("laws", []), aqms)
+    libraries = same_endpoints(facts.get("endpoints", []), endpoints)
+    return Results(replace(study, laws=laws, endpoints=libraries), kept)
 
 
 def _select(rows: pa.Table, key: str) -> list[tuple[str, float]]:

@@ -115,7 +115,8 @@ def run_study(
 def describe(study: Study) -> dict[str, Any]:
     """The study's record in the store, so it can be resumed without the study's file."""
     facts = {"study": dict(study.document), "folder": str(study.folder.absolute())}
-    return facts | ({"laws": [vars(law) for law in study.laws]} if study.laws else {})
+    brought = {"laws": study.laws, "endpoints": study.endpoints}
+    return facts | {key: [vars(each) for each in code] for key, code in brought.items() if code}
 
 
 def base_scenario(study: Study) -> BaseScenario:

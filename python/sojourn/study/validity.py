@@ -43,10 +43,18 @@ def is_note(facts: Mapping[str, Any]) -> bool:
 
 def is_study(facts: Mapping[str, Any]) -> bool:
     """Whether facts are those of a study or a search."""
-    laws = facts.get("laws", [])
-    has_laws = isinstance(laws, list) and all(
-        isinstance(law, dict) and law.keys() == {"name", "file", "source"} for law in laws
+    has_code = _are_records(facts.get("laws", []), {"name", "file", "source"}) and _are_records(
+        facts.get("endpoints", []), {"transport", "library", "source"}
     )
     names = facts.get("search") if "study" not in facts else facts.get("folder")
     is_whole = isinstance(facts.get("study", {}), dict) and isinstance(names, str | None)
-    return isinstance(facts.get("simulator"), str) and has_laws and is_whole
+    return isinstance(facts.get("simulator"), str) and has_code and is_whole
+
+
+def _are_records(found: object, keys: set[str]) -> bool:
+    return isinstance(found, list) and all(
+        isinstance(each, dict)
+        and each.keys() == keys
+        and all(isinstance(value, str) for value in each.values())
+        for each in found
+    )

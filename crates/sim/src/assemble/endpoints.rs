@@ -7,9 +7,9 @@ use sojourn_scenario::resolved::{App, Carried, FlowGroup, Resolved};
 use crate::SimError;
 use crate::app::endpoint::{About, EndpointFlow, FirstFailure, VideoCall};
 
-/// Checks that every transport has a library, and that every library is used, can carry what its
-/// flows send, and supports ECN if the scenario needs it.
-pub(super) fn check(plan: &Resolved, stacks: &Stacks) -> Result<(), SimError> {
+/// Checks that every transport has a library, that every library is used, that it carries what the
+/// flow sends, and that it supports ECN where the scenario needs it.
+pub(crate) fn check(plan: &Resolved, stacks: &Stacks) -> Result<(), SimError> {
     let used: Vec<&str> = plan.flows.iter().filter_map(|group| group.app.transport()).collect();
     if let Some(name) = stacks.keys().find(|name| !used.contains(&name.as_str())) {
         let message = match used.is_empty() {
@@ -74,11 +74,7 @@ fn check_ecn(
 
 /// One warning for every library whose runs may not be repeatable.
 pub(super) fn remarks(stacks: &Stacks) -> Vec<String> {
-    let doubt = |(name, configured): (&String, &ConfiguredStack)| {
-        let why = configured.stack.unrepeatable()?;
-        Some(format!("endpoint[{name}]: {why}, so runs with one seed may differ"))
-    };
-    stacks.iter().filter_map(doubt).collect()
+    stacks.iter().filter_map(|(transport, stack)| stack.doubt(transport)).collect()
 }
 
 /// One flow of a group.

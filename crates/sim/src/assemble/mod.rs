@@ -17,6 +17,7 @@ use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Resolved, Tcp};
 use sojourn_traffic::{CustomApp, TransferPlan};
 
+pub(crate) use self::endpoints::check as check_stacks;
 use self::ends::{Buffers, ecn, initial_window};
 pub(crate) use self::links::{discipline, link};
 use self::links::{impairment, wireless_lans};

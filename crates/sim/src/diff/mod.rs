@@ -51,12 +51,14 @@ pub struct First {
     pub states: [Vec<(Var, f64)>; 2],
 }
 
-/// Runs the first plan, and replays the arrivals at one of its links under the AQMs of both plans.
+/// Runs the first plan with `custom`, and replays the arrivals at one of its links under the AQMs
+/// of both plans.
 ///
 /// # Errors
-/// As [`crate::run`].
+/// As [`crate::run_with`].
 pub fn diff(
     plans: [&Resolved; 2],
+    custom: &Custom,
     link: usize,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Diff, SimError> {
@@ -66,7 +68,7 @@ pub fn diff(
                        so it cannot be replayed alone; compare the AQMs by `sojourn compare`";
         return Err(SimError::invalid(&format!("links.{}", replayed.name), message.to_owned()));
     }
-    let arrivals = record_arrivals(plans[0], link, keep_going)?;
+    let arrivals = record_arrivals((plans[0], custom), link, keep_going)?;
     let [a, b] = plans.map(|plan| replay(plan, link, &arrivals));
     let mut sides = [a?, b?];
     let found = decisions::compare(&sides);
@@ -81,15 +83,18 @@ pub fn diff(
 
 /// Runs the scenario and records the arrivals at a link.
 fn record_arrivals(
-    plan: &Resolved,
+    (plan, custom): (&Resolved, &Custom),
     link: usize,
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<RecordedArrivals, SimError> {
     let mut plan = plan.clone();
     (plan.record.packets, plan.record.signals) = (false, false);
-    let mut world = assemble::world(&plan, &Custom::default(), Timing::Events, keep_going)?;
+    let mut world = assemble::world(&plan, custom, Timing::Events, keep_going)?;
     world.path.sightings().keep(Wanted::ArrivalsAt(link));
-    if !world.run::<true>(keep_going) {
+    let failure = world.failure.clone();
+    let is_finished = world.run::<true>(&|now| keep_going(now) && !failure.has_happened());
+    world.check_libraries()?;
+    if !is_finished {
         return Err(SimError::Cancelled);
     }
     Ok(RecordedArrivals::new(world.path.sightings().take()))

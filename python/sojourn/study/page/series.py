@@ -10,6 +10,7 @@ from sojourn.engines import registry
 from sojourn.running.replicas import Progress, Task, run_each
 from sojourn.running.result import Result
 from sojourn.running.store import Store
+from sojourn.study.endpoints import with_libraries
 from sojourn.study.laws import split, with_queues
 from sojourn.study.results import Results
 
@@ -55,7 +56,7 @@ def record(
         sets = {**each.point.sets, "record.states": True, "record.sample": f"{step_ms}ms"}
         plain, queues = split(sets, each.point.laws)
         scenario = with_queues(load(results.study.source, plain), queues, each.point.laws)
-        scenario = scenario.with_seed(SEED)
+        scenario = with_libraries(scenario, each.point.endpoints).with_seed(SEED)
         tasks.append(Task(each.point.label, scenario))
 
     def series(place: int, result: Result) -> PointSeries:
