@@ -103,6 +103,7 @@ pub(crate) fn stats_of(raw: RawStats) -> Stats {
         pacing_bps: known(raw.pacing_bps).filter(|&rate| rate > 0).map(|rate| rate as f64),
         quantum_bytes: known(raw.quantum_bytes),
         lost_bytes: known(raw.lost_bytes),
+        estimate_bps: None,
     }
 }
 

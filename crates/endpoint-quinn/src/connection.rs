@@ -301,6 +301,7 @@ impl Endpoint for Connection {
             pacing_bps: None,
             quantum_bytes: None,
             lost_bytes: Some(path.lost_bytes),
+            estimate_bps: None,
         }
     }
 }

@@ -303,7 +303,7 @@ impl Endpoint for RtcEnd {
 
     /// str0m keeps its pacing rate and its losses to itself.
     fn stats(&self) -> Stats {
-        Stats::default()
+        Stats { estimate_bps: Some(self.estimate.as_f64()), ..Stats::default() }
     }
 
     fn failure(&mut self) -> Option<String> {

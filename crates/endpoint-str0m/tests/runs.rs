@@ -61,6 +61,18 @@ fn a_call_that_sends_its_whole_estimate_fills_a_deep_buffer() {
     assert!(delays[1] > 2.0 * delays[0], "{delays:?}");
 }
 
+#[test]
+fn the_estimate_is_a_variable_of_the_flow_and_the_media_its_share() {
+    let text = scenario(TAILDROP, 30, "") + "[record]\nflows = true\nsample = '1s'\n";
+    let run = run(&text, "0.7");
+    let rows = run.flow_states.iter().filter(|row| row.var == "estimate");
+    let late: Vec<f64> =
+        rows.filter(|row| row.t >= Time::from_nanos(10_000_000_000)).map(|row| row.value).collect();
+    let mean = late.iter().sum::<f64>() / late.len() as f64;
+    let share = value(&run, "call", "goodput") / mean;
+    assert!(late.len() >= 20 && (0.55..0.85).contains(&share), "{} {share}", late.len());
+}
+
 /// ICE needs a check of each end, 30 ms each way.
 #[test]
 fn the_connection_is_there_after_a_few_round_trips() {

@@ -159,6 +159,8 @@ pub struct Stats {
     pub quantum_bytes: Option<u64>,
     /// Bytes that it considered lost so far.
     pub lost_bytes: Option<u64>,
+    /// The bandwidth that it believes to have, in bit/s, which decides the quality of a video.
+    pub estimate_bps: Option<f64>,
 }
 
 /// One end of one connection.

@@ -18,6 +18,7 @@ impl World {
                 self.flow_samples.push(sample_flow(&self.flows[flow].ends, flow, now));
                 self.sample_control(flow, now);
                 self.sample_echoes(flow, now);
+                self.sample_estimate(flow, now);
             }
         }
         self.set_alarm(self.sampler, now + self.sampling.every);
@@ -56,6 +57,20 @@ impl World {
         if let Some(rtt) = datagrams.take_round_trips() {
             let value = rtt.as_secs();
             self.flow_states.push(FlowStateRow { flow: flow as u32, t: now, var: "rtt", value });
+        }
+    }
+
+    /// Records the bandwidth that a transport library estimates.
+    fn sample_estimate(&mut self, flow: usize, now: Time) {
+        let FlowEnds::Datagrams(ends) = &self.flows[flow].ends else { return };
+        let DatagramEnds::Library(library) = &**ends else { return };
+        if let Some(value) = library.stats().estimate_bps {
+            self.flow_states.push(FlowStateRow {
+                flow: flow as u32,
+                t: now,
+                var: "estimate",
+                value,
+            });
         }
     }
 
