@@ -3,7 +3,7 @@
 use sojourn_aqm::parts::idle_table::IdleTable;
 
 use crate::arrivals::RATE;
-use crate::{hfsc_trees, trees};
+use crate::trees;
 
 /// `avpkt` of tc.
 const MEAN_PACKET: u64 = 1000;
@@ -42,19 +42,8 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(sfq());
     cases.extend(sfb());
     cases.extend(cake());
-    cases.extend(htb());
-    cases.extend(hfsc());
+    cases.extend(trees::all().map(|(law, ours, options)| Case { law, ours, options, known: None }));
     cases
-}
-
-fn htb() -> Vec<Case> {
-    let case = |(ours, options)| Case { law: "htb", ours, options, known: None };
-    trees::all().map(case).collect()
-}
-
-fn hfsc() -> Vec<Case> {
-    let case = |(ours, options)| Case { law: "hfsc", ours, options, known: None };
-    hfsc_trees::all().map(case).collect()
 }
 
 fn codel() -> Vec<Case> {

@@ -7,7 +7,6 @@
 
 mod arrivals;
 mod cases;
-mod hfsc_trees;
 mod kernel;
 mod replay;
 mod report;

@@ -7,7 +7,7 @@ use sojourn_aqm::{
 };
 
 use crate::arrivals::{RATE, TestPacket};
-use crate::{hfsc_trees, trees};
+use crate::trees;
 
 /// Largest packet: Ethernet.
 pub(crate) const MTU_BYTES: u32 = 1514;
@@ -144,7 +144,7 @@ pub(crate) fn replay(
         registry::build(&registry::of_series(&spec, series), &env)
             .map_err(|error| format!("{aqm}: {error}"))
     };
-    let tree = trees::build(aqm, &env).or_else(|| hfsc_trees::build(aqm, &env));
+    let tree = trees::build(aqm, &env);
     let qdisc = tree.map_or_else(of_registry, Ok)?;
     let mut link = SingleLink {
         qdisc,

@@ -19,65 +19,28 @@ static inline unsigned int qdisc_peek_len(struct Qdisc *sch)
 #include "lib/rbtree.c"
 #include "law.h"
 
-#define HANDLE 0x10000U
+#define TREE_OPS hfsc_qdisc_ops
+#define TREE_INIT hfsc_init_qdisc
+#include "tree.h"
 
-/* The classes: for each MINOR,PARENT, then M1,D,M2 of rt, ls and ul, and a semicolon, with rates in
- * bytes per second and times in microseconds; zeros for no curve. */
-static void add_classes(struct Qdisc *sch)
+/* MINOR,PARENT, then M1,D,M2 of rt, ls and ul, and a semicolon, with rates in bytes per second and
+ * times in microseconds; zeros for no curve. */
+static const char *add_class(struct Qdisc *sch, const char *text, struct nlattr **tca)
 {
-	struct nlattr attribute = { 0 }, *tca[TCA_MAX + 1] = { [TCA_OPTIONS] = &attribute };
 	struct tc_service_curve rt, ls, ul;
 	unsigned int minor, parent;
+	unsigned long arg = 0;
 	int used;
 
-	for (const char *text = shim_text("classes");
-	     sscanf(text, "%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u;%n", &minor, &parent, &rt.m1, &rt.d,
-		    &rt.m2, &ls.m1, &ls.d, &ls.m2, &ul.m1, &ul.d, &ul.m2, &used) == 11;
-	     text += used) {
-		unsigned long arg = 0;
-
-		shim_attribute(TCA_HFSC_RSC, &rt, sizeof(rt));
-		shim_attribute(TCA_HFSC_FSC, &ls, sizeof(ls));
-		shim_attribute(TCA_HFSC_USC, &ul, sizeof(ul));
-		if (hfsc_change_class(sch, HANDLE | minor, parent ? HANDLE | parent : 0, tca, &arg,
-				      NULL))
-			abort();
-	}
-}
-
-/* The minor number of the class of each DSCP, with commas. */
-static void add_filters(void)
-{
-	const char *text = shim_text("filters");
-
-	for (int dscp = 0, used; dscp < 64; dscp++, text += used) {
-		unsigned int minor;
-
-		if (sscanf(text, "%u,%n", &minor, &used) != 1)
-			abort();
-		shim_class_of[dscp] = minor ? HANDLE | minor : 0;
-	}
-}
-
-static int init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *ack)
-{
-	int err;
-
-	sch->handle = HANDLE;
-	add_filters();
-	err = hfsc_init_qdisc(sch, opt, ack);
-	if (!err)
-		add_classes(sch);
-	return err;
-}
-
-struct Qdisc_ops *shim_ops(void)
-{
-	static struct Qdisc_ops ops;
-
-	ops = hfsc_qdisc_ops;
-	ops.init = init;
-	return &ops;
+	if (sscanf(text, "%u,%u,%u,%u,%u,%u,%u,%u,%u,%u,%u;%n", &minor, &parent, &rt.m1, &rt.d,
+		   &rt.m2, &ls.m1, &ls.d, &ls.m2, &ul.m1, &ul.d, &ul.m2, &used) != 11)
+		return NULL;
+	shim_attribute(TCA_HFSC_RSC, &rt, sizeof(rt));
+	shim_attribute(TCA_HFSC_FSC, &ls, sizeof(ls));
+	shim_attribute(TCA_HFSC_USC, &ul, sizeof(ul));
+	if (hfsc_change_class(sch, HANDLE | minor, parent ? HANDLE | parent : 0, tca, &arg, NULL))
+		abort();
+	return text + used;
 }
 
 struct nlattr *shim_options(void)

@@ -14,8 +14,29 @@ pub use hfsc::{Hfsc, HfscNode, ServiceCurve};
 pub use htb::{Htb, HtbNode, MOST_CLASSES, MOST_DEPTH, PRIORITIES};
 pub use prio::Prio;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::qdisc::Qdisc;
+
 /// The number of differentiated services code points.
 pub const CODE_POINTS: usize = 64;
+
+/// The leaves of a tree of `count` classes by class, each made from its queue; none for a class
+/// that has children.
+fn leaves<P, L>(
+    count: usize,
+    is_leaf: impl Fn(usize) -> bool,
+    queues: Vec<Box<dyn Qdisc<P>>>,
+    leaf: impl Fn(Box<dyn Qdisc<P>>) -> L,
+) -> Vec<Option<L>> {
+    assert!(count <= MOST_CLASSES, "the plan has been checked");
+    let mut queues = queues.into_iter();
+    let mut of = |class| is_leaf(class).then(|| leaf(queues.next().expect("one queue per leaf")));
+    let leaves = (0..count).map(&mut of).collect();
+    assert!(queues.next().is_none(), "one queue per leaf");
+    leaves
+}
 
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 pub use curve::ServiceCurve;
 
 use super::CODE_POINTS;
-use super::htb::MOST_CLASSES;
 use super::leaf::Leaf;
 use crate::law::{Cause, Stage, Var};
 use crate::packet::{Backlog, Packet};
@@ -65,13 +64,8 @@ impl Hfsc {
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
     ) -> Box<dyn Qdisc<P>> {
-        assert!(self.classes.len() <= MOST_CLASSES, "the plan has been checked");
-        let mut queues = queues.into_iter();
-        let mut leaf = |class| self.is_leaf(class).then(|| queues.next().expect("one per leaf"));
-        let leaves = (0..self.classes.len())
-            .map(|class| leaf(class).map(|queue| PeekedLeaf { leaf: Leaf(queue), next: None }))
-            .collect();
-        assert!(queues.next().is_none(), "one queue per leaf");
+        let peeked = |queue| PeekedLeaf { leaf: Leaf(queue), next: None };
+        let leaves = super::leaves(self.classes.len(), |class| self.is_leaf(class), queues, peeked);
         let classes = Classes::new(self);
         Box::new(Tree { classes, leaves, class_of: self.class_of, held: None })
     }

@@ -80,11 +80,7 @@ impl Htb {
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
     ) -> Box<dyn Qdisc<P>> {
-        assert!(self.classes.len() <= MOST_CLASSES, "the plan has been checked");
-        let mut queues = queues.into_iter();
-        let mut leaf = |class| self.is_leaf(class).then(|| queues.next().expect("one per leaf"));
-        let leaves: Vec<_> = (0..self.classes.len()).map(|it| leaf(it).map(Leaf)).collect();
-        assert!(queues.next().is_none(), "one queue per leaf");
+        let leaves = super::leaves(self.classes.len(), |class| self.is_leaf(class), queues, Leaf);
         Box::new(Tree {
             classes: Classes::new(self),
             leaves,
