@@ -7,7 +7,7 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::delay_over_time::DelayOverTime;
 use crate::transmissions::{Carried, PacketInService, Transmissions};
-use crate::{Digest, FrameCounts};
+use crate::{Digest, FrameCounts, Leaves};
 
 /// The number of [`CauseClass`]es.
 const CAUSES: usize = 4;
@@ -118,6 +118,8 @@ pub struct LinkStats {
     pub drop_delays: [[Histogram; CAUSES]; 2],
     /// The queue delay over time, after the warm-up.
     pub delay_over_time: DelayOverTime,
+    /// Its leaf classes, if they are counted.
+    pub(crate) leaves: Option<Box<Leaves>>,
     /// The fingerprint of all events.
     pub(crate) digest: Digest,
     /// The bytes carried by the server.
@@ -171,6 +173,7 @@ impl LinkStats {
             delays: Histogram::default(),
             drop_delays: Default::default(),
             delay_over_time: DelayOverTime::default(),
+            leaves: None,
             digest: Digest::default(),
             transmissions: Transmissions::default(),
             bin_began: Time::ZERO,
@@ -232,7 +235,7 @@ impl LinkStats {
 
     /// Counts a packet that leaves the queue or is dropped.
     #[inline]
-    pub(crate) fn leaves(&mut self) {
+    pub(crate) fn one_less(&mut self) {
         self.waiting = self.waiting.wrapping_sub(1);
     }
 
@@ -292,7 +295,7 @@ mod tests {
             let mut link = probe.at_link::<false>(Time::ZERO, 0);
             let (flow, kind, bytes) = (3, crate::PacketKind::Data, 1_000);
             let (ecn_in, marked) = (Ecn::NotEct, None);
-            let packet = crate::PacketView { flow, seq: 0, kind, bytes, ecn_in, marked };
+            let packet = crate::PacketView { flow, seq: 0, kind, bytes, ecn_in, dscp: 0, marked };
             (0..arrived).for_each(|_| link.arrived());
             for cause in [Cause::Overflow, Cause::Random, Cause::Deterministic] {
                 link.dropped(&packet, Time::ZERO, Stage::Enqueue, cause);

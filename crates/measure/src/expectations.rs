@@ -54,8 +54,8 @@ fn check_names(
     let (noun, known): (&str, Vec<String>) = match metric.scope {
         Scope::Queue => ("link", plan.links.iter().map(|link| link.name.clone()).collect()),
         Scope::Class => ("traffic class", plan.classes()),
-        Scope::Run | Scope::Flow if of.is_empty() => return Ok(()),
-        Scope::Run | Scope::Flow => {
+        Scope::Run | Scope::Flow | Scope::Leaf if of.is_empty() => return Ok(()),
+        Scope::Run | Scope::Flow | Scope::Leaf => {
             return refuse(format!("{} is a metric of the whole run; leave `of` out", metric.name));
         }
     };

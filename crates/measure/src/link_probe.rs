@@ -41,7 +41,10 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         // Done first, so that the packet's fields need not stay in registers during the histogram
         // update.
         stats.digest.mix(self.now, event(&packet, 0));
-        stats.leaves();
+        if let Some(leaves) = &mut stats.leaves {
+            leaves.departed(self.now, &packet, enqueued);
+        }
+        stats.one_less();
         stats.total.sent += 1;
         let interval = &mut stats.interval;
         interval.departed += 1;
@@ -114,6 +117,9 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     pub fn waiting(&mut self, packet: &impl Measured, enqueued: Time) {
         let sojourn = self.now.since(enqueued).as_nanos();
         self.stats.delay_over_time.end(self.now, sojourn, self.stats.window.0);
+        if let Some(leaves) = &mut self.stats.leaves {
+            leaves.waiting(&packet.view(), enqueued);
+        }
         if NOTES {
             self.write(&packet.view(), enqueued, Fate::Waiting);
         }
@@ -122,8 +128,11 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
     /// Counts a dropped packet.
     pub fn dropped(&mut self, packet: &impl Measured, enqueued: Time, stage: Stage, cause: Cause) {
         let packet = packet.view();
-        self.stats.leaves();
+        self.stats.one_less();
         self.stats.signals(enqueued, false, cause.class());
+        if let Some(leaves) = &mut self.stats.leaves {
+            leaves.dropped(&packet, enqueued, cause.class());
+        }
         self.stats.interval.drops += 1;
         self.lose(&packet);
         if self.stats.counts_at(self.now) && stage != Stage::Enqueue {
@@ -157,6 +166,9 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.stats.interval.marks += 1;
         packet.note_mark(stage, cause);
         let packet = packet.view();
+        if let Some(leaves) = &mut self.stats.leaves {
+            leaves.marked(&packet, enqueued, cause.class());
+        }
         let code = 16 + 4 * (stage as u64) + (cause.class() as u64);
         self.stats.digest.mix(self.now, event(&packet, code));
         if NOTES {
@@ -260,7 +272,7 @@ mod tests {
 
     fn packet(seq: u32) -> PacketView {
         let (flow, kind, bytes) = (3, PacketKind::Data, 1_000);
-        PacketView { flow, seq, kind, bytes, ecn_in: Ecn::Ect0, marked: None }
+        PacketView { flow, seq, kind, bytes, ecn_in: Ecn::Ect0, dscp: 0, marked: None }
     }
 
     /// A probe of one link that counts from 10 to 20 ms.

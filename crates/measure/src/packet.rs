@@ -47,6 +47,8 @@ pub struct PacketView {
     pub bytes: u32,
     /// The ECN field on arrival at the queue.
     pub ecn_in: Ecn,
+    /// Its differentiated services code point.
+    pub dscp: u8,
     /// Where and why the queue marked it.
     pub marked: Option<(Stage, Cause)>,
 }

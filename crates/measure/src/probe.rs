@@ -2,8 +2,9 @@
 
 use sojourn_aqm::Time;
 use sojourn_record::rows::{StateRow, TransferRow};
+use sojourn_scenario::resolved::Link;
 
-use crate::{ClassStats, Digest, LinkProbe, LinkStats, LinkTotals, Notes};
+use crate::{ClassStats, Digest, Leaves, LinkProbe, LinkStats, LinkTotals, Notes};
 
 /// All records of an engine during a run.
 #[derive(Debug)]
@@ -32,6 +33,13 @@ impl Probe {
             states: Vec::new(),
             transfers: Vec::new(),
             counting: false,
+        }
+    }
+
+    /// Counts the leaf classes of links that have a scheduler.
+    pub fn count_leaves(&mut self, links: &[Link]) {
+        for (stats, link) in self.links.iter_mut().zip(links) {
+            stats.leaves = Leaves::of(link, stats.window.0);
         }
     }
 

@@ -14,7 +14,8 @@ use crate::completion::{self, Quantile};
 use crate::fairness::jain;
 use crate::metrics::{self, Metric, Statistic, Written};
 use crate::{
-    ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel, playback,
+    ClassStats, Counters, Fates, FlowCount, Leaf, LinkStats, LinkUse, Probe, WAITED, activity,
+    emodel, playback,
 };
 
 /// Variables of every queue, in addition to those of its discipline, in the order of the samples.
@@ -73,6 +74,10 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
             summary.extend(wire_rows(&row.name, offered, lost));
         }
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &mut stats.delays);
+        for mut leaf in stats.leaves.take().into_iter().flat_map(|leaves| leaves.into_leaves()) {
+            summarise_leaf(&mut summary, &leaf, seconds);
+            push_histogram(&mut histograms, Scope::Leaf, &leaf.name, "delay", &mut leaf.delays);
+        }
     }
     let (flows, flow_classes) = flow_names(plan);
     let (mut of_class, mut groups) = (BTreeMap::new(), BTreeMap::new());
@@ -234,6 +239,24 @@ fn summarise_queue(
     let waiting = all.arrived - all.sent - all.dropped.iter().sum::<u64>();
     row(&metrics::WAITING, waiting as f64);
     summarise_frames(&mut row, &counts);
+    summarise_fates(&mut row, fates);
+}
+
+/// A leaf class has the metrics of a queue that do not depend on the link's capacity.
+fn summarise_leaf(rows: &mut Vec<SummaryRow>, leaf: &Leaf, seconds: f64) {
+    let mut row = |metric: &Metric, value| {
+        rows.push(metric.row_of(Scope::Leaf, &leaf.name, value));
+    };
+    push_delays(&mut row, &leaf.delays, &metrics::DELAY);
+    row(&metrics::THROUGHPUT, leaf.bytes as f64 * 8.0 / seconds);
+    row(&metrics::ARRIVED, leaf.fates.arrived as f64);
+    row(&metrics::SENT, leaf.sent as f64);
+    row(&metrics::WAITING, leaf.waiting as f64);
+    summarise_fates(&mut row, &leaf.fates);
+}
+
+/// Writes which shares of the packets were dropped and marked.
+fn summarise_fates(row: &mut impl FnMut(&Metric, f64), fates: &Fates) {
     if fates.arrived == 0 {
         return; // no rates without packets
     }
@@ -404,7 +427,6 @@ mod tests {
     use sojourn_record::rows::SignalRow;
 
     use super::*;
-    use crate::Fates;
 
     #[test]
     fn jains_index_of_equal_and_of_single_shares() {
@@ -531,6 +553,7 @@ mod tests {
                     kind: crate::PacketKind::Data,
                     bytes: 100,
                     ecn_in: sojourn_aqm::Ecn::NotEct,
+                    dscp: 0,
                     marked: None,
                 };
                 let enqueued = Time::from_nanos(2_000_000_000 - waited_ns);

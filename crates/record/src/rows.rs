@@ -256,6 +256,8 @@ pub struct ProgramFlowRow {
 pub enum Scope {
     /// One queue.
     Queue,
+    /// One leaf class of a link's scheduler.
+    Leaf,
     /// One traffic class.
     Class,
     /// One flow.
@@ -269,6 +271,7 @@ impl Scope {
     pub const fn word(self) -> &'static str {
         match self {
             Scope::Queue => "queue",
+            Scope::Leaf => "leaf",
             Scope::Class => "class",
             Scope::Flow => "flow",
             Scope::Run => "run",

@@ -296,7 +296,7 @@ fn bins(run: &Run, range: Range<usize>) -> Vec<Column> {
         Scope::Queue => run.queues[row.index as usize].as_str(),
         Scope::Class => run.class_names[row.index as usize].as_str(),
         Scope::Flow => run.flows[row.index as usize].as_str(),
-        Scope::Run => "",
+        Scope::Run | Scope::Leaf => "",
     };
     vec![
         ("scope", strings(rows.iter().map(|r| r.scope.word())), false),

@@ -318,6 +318,7 @@ impl Measured for Packet {
             kind: self.kind,
             bytes: self.link_bytes,
             ecn_in: self.ecn_in,
+            dscp: self.labels.dscp(),
             marked: self.marked,
         }
     }

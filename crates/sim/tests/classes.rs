@@ -3,7 +3,7 @@
 use sojourn_aqm::qdiscs::classes::{HfscNode, HtbNode, ServiceCurve};
 use sojourn_aqm::{Framing, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
-use sojourn_record::rows::Fate;
+use sojourn_record::rows::{Fate, Scope};
 use sojourn_scenario::resolved::{Capacity, Class, Resolved, Scheduler, SchedulerKind};
 
 use crate::common::*;
@@ -118,4 +118,85 @@ fn a_real_time_curve_bounds_the_delay_of_a_call_next_to_a_full_class() {
     assert!(delay < Span::from_micros(1_100) && !has_drops, "{delay}");
     assert!((rate(&found, 0) - 0.8).abs() < 0.01, "{}", rate(&found, 0));
     assert!((rate(&found, 1) - 9.2).abs() < 0.1, "{}", rate(&found, 1));
+}
+
+/// The sums of a count over the leaves of link `b`, and of its packets that met a fate with a rate.
+fn over_leaves(run: &Run, of: impl Fn(&str) -> f64) -> f64 {
+    let leaves = run.summary.iter().filter(|row| row.scope == Scope::Leaf && row.metric == "sent");
+    leaves.map(|row| of(&row.name)).sum()
+}
+
+#[test]
+fn what_leaves_count_is_what_their_link_counts() {
+    let classes =
+        vec![class(None, 10_000, 10_000), class(Some(0), 500, 700), class(Some(0), 8_000, 10_000)];
+    let kind = SchedulerKind::Htb { classes, framing: Framing::NONE };
+    let mut plan = call_and_stream(kind, &["all", "call", "rest"]);
+    plan.links[0].queue = QdiscSpec::parse("codel:ecn=true").unwrap();
+    let mut flows = bulk(2, "cubic");
+    flows.path = vec![0];
+    plan.flows.push(flows);
+    plan.warmup = Span::from_millis(1_003);
+    let run = run(&plan);
+    let of_link = |name: &str| metric(&run, Scope::Queue, "b", name);
+    let of_leaf = |leaf: &str, name: &str| metric(&run, Scope::Leaf, leaf, name);
+    for name in ["arrived", "sent", "waiting"] {
+        assert_eq!(over_leaves(&run, |leaf| of_leaf(leaf, name)), of_link(name), "{name}");
+    }
+    for name in ["drop_rate", "mark_rate", "drop_rate_overflow", "drop_rate_deterministic"] {
+        let packets = over_leaves(&run, |leaf| of_leaf(leaf, "arrived") * of_leaf(leaf, name));
+        assert!((packets - of_link("arrived") * of_link(name)).abs() < 1e-6, "{name}");
+    }
+    assert!(of_leaf("b.call", "drop_rate") > 0.1, "0.8 Mbit/s into 0.7");
+    // The link may be sending a packet when the warm-up ends, and another at the end.
+    let bits = 9.0 * (over_leaves(&run, |it| of_leaf(it, "throughput")) - of_link("throughput"));
+    assert!(bits.abs() <= 2.0 * 1500.0 * 8.0, "{bits}");
+}
+
+#[test]
+fn packets_that_no_class_has_have_a_row_of_their_own() {
+    let line = ServiceCurve { m1: None, d: Span::ZERO, m2: Some(mbit(10)) };
+    let node = HfscNode { parent: None, rt: None, ls: Some(line), ul: Some(line) };
+    let mut plan = call_and_stream(SchedulerKind::Hfsc(vec![node]), &["call"]);
+    plan.links[0].scheduler.as_mut().unwrap().default = None;
+    let run = run(&plan);
+    assert_eq!(metric(&run, Scope::Leaf, "b.(unclassified)", "drop_rate"), 1.0);
+    assert_eq!(metric(&run, Scope::Leaf, "b.call", "drop_rate"), 0.0);
+}
+
+#[test]
+fn a_queue_that_clears_the_dscp_leaves_no_rows_of_leaves() {
+    let mut plan = call_and_stream(SchedulerKind::Prio, &["call", "rest"]);
+    plan.links[0].queue = QdiscSpec::parse("cake:wash=true").unwrap();
+    assert!(run(&plan).summary.iter().all(|row| row.scope != Scope::Leaf));
+}
+
+/// A class of 5 Mbit/s that may not borrow, next to a busy one, under CoDel. Its buckets hold one
+/// packet, and a packet of the line's 100 Mbit/s takes 0.12 ms, so that its packets leave at most
+/// 2.4 + 0.12 ms earlier or later than over a line of 5 Mbit/s.
+#[test]
+fn a_class_gives_its_flows_what_a_line_of_its_rate_gives_them() {
+    let mut alone = link("b", "codel", 125_000);
+    alone.capacity = Capacity::Constant(mbit(5));
+    let alone = run(&scenario(60, vec![alone], vec![bulk(2, "reno")]));
+    let classes = vec![class(None, 5_000, 5_000), class(None, 50_000, 50_000)];
+    let named = |name: &str, dscp| Class { name: name.into(), dscp, queue: None };
+    let kind = SchedulerKind::Htb { classes, framing: Framing::NONE };
+    let classes = vec![named("bulk", vec![]), named("busy", vec![EF])];
+    let mut line = link("b", "codel", 125_000);
+    line.capacity = Capacity::Constant(mbit(100));
+    line.scheduler = Some(Scheduler { kind, default: Some(0), classes });
+    let mut busy = cbr("busy", 1, mbit(60), 1000);
+    busy.dscp = EF;
+    let shared = run(&scenario(60, vec![line], vec![bulk(2, "reno"), busy]));
+    let of = |run, scope, name| {
+        ["delay_mean", "delay_p95", "throughput", "drop_rate"]
+            .map(|it| metric(run, scope, name, it))
+    };
+    let [mean, p95, throughput, drop_rate] = of(&alone, Scope::Queue, "b");
+    let found = of(&shared, Scope::Leaf, "b.bulk");
+    assert!((found[0] - mean).abs() < 0.00252, "{} {mean}", found[0]);
+    assert!((found[1] - p95).abs() < 0.00252, "{} {p95}", found[1]);
+    assert!((found[2] / throughput - 1.0).abs() < 0.02, "{} {throughput}", found[2]);
+    assert!((found[3] / drop_rate - 1.0).abs() < 0.1, "{} {drop_rate}", found[3]);
 }

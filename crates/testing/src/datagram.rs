@@ -122,6 +122,7 @@ impl<T> Measured for Queued<T> {
             kind: PacketKind::Data,
             bytes: self.bytes(),
             ecn_in: self.ecn_in,
+            dscp: 0,
             marked: self.marked,
         }
     }

@@ -273,8 +273,14 @@ impl Metric {
     /// A row of table `summary` for the queue, class or run with this name.
     // tidy: allow(SummaryRow {) as this is the one place that makes them
     pub fn row(&self, name: &str, value: f64) -> SummaryRow {
+        self.row_of(self.scope, name, value)
+    }
+
+    /// The same for another scope: a leaf class has metrics of a queue.
+    // tidy: allow(SummaryRow {) as above
+    pub(crate) fn row_of(&self, scope: Scope, name: &str, value: f64) -> SummaryRow {
         debug_assert!(!matches!(self.written, Written::Never(_)), "{} is written", self.name);
-        let (scope, name, unit) = (self.scope, name.to_owned(), self.kind.unit());
+        let (name, unit) = (name.to_owned(), self.kind.unit());
         // tidy: allow(SummaryRow {) as above
         SummaryRow { scope, name, metric: self.name, value, unit }
     }

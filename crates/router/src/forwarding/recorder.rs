@@ -258,6 +258,7 @@ fn packet_view(packet: &RawPacket) -> PacketView {
         kind,
         bytes: packet.link_bytes,
         ecn_in: header.ecn,
+        dscp: header.dscp,
         marked: packet.marked,
     }
 }

@@ -132,11 +132,13 @@ fn without_flows(
     let classes = plan.classes();
     let sampling = plan.record;
     let path = path(plan, timing, flows, keep_going)?;
+    let mut probe = Probe::new(plan.links.len(), classes.len(), (warmup, end));
+    probe.count_leaves(&plan.links);
     let mut world = World {
         path,
         alarms: Alarms::new(flows + 2, [flows + 2]),
         sampler: flows,
-        probe: Probe::new(plan.links.len(), classes.len(), (warmup, end)),
+        probe,
         flows: Vec::with_capacity(flows),
         flow_samples: Vec::new(),
         flow_states: Vec::new(),
