@@ -131,10 +131,9 @@ def _metric() -> dict[str, Any]:
     for row in TABLE.values():
         if not row.never:
             names.setdefault(row.scope, []).append(row.name)
-    keys = (
-        f"{scope}/{'' if scope == 'run' else '.+/'}({'|'.join(found)})"
-        for scope, found in names.items()
-    )
+    # A leaf class has metrics of a queue.
+    of = {"queue": "(queue|leaf)/.+/", "class": "class/.+/", "run": "run/"}
+    keys = (f"{of[scope]}({'|'.join(found)})" for scope, found in names.items())
     return {"type": "string", "pattern": f"^({'|'.join(keys)})$"}
 
 
