@@ -3,6 +3,7 @@
 //! The host builds the plan and refuses scenarios that cannot be run; the guest reads the plan.
 //! JSON names that differ from the names here are those of the manifest.
 
+mod kernel_classes;
 mod kernel_qdisc;
 mod programs;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_scenario::resolved::{App, DelayChanges, Jitter, Loss, Trace};
 
 use crate::laws::PlannedLaw;
+pub use kernel_classes::{KernelClasses, KernelLeaf};
 pub use kernel_qdisc::{KernelQdisc, QdiscOption, Width};
 pub use programs::{
     HostSide, HostWish, MOST_HOSTS, ProgramCommand, ProgramHost, ProgramsPlan, ProgramsWish,
@@ -301,6 +303,9 @@ pub struct Plan {
     /// What netlink must report about a discipline created by tc.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_back: Option<KernelQdisc>,
+    /// The classes of the kernel's scheduler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<KernelClasses>,
     /// Whether a guest creates the discipline at a whole second of its clock.
     pub at_whole_second: bool,
     /// Our AQM in the kernel, replacing a kernel discipline.
@@ -322,6 +327,24 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The leaf in the kernel of a flow's packets, by index; `None` without classes.
+    pub fn leaf_of(&self, flow: u32) -> Option<usize> {
+        let dscp = self.flows.get(flow as usize).map_or(0, |flow| flow.dscp);
+        *self.classes.as_ref()?.leaf_of.get(usize::from(dscp))?
+    }
+
+    /// Whether the kernel's queue of a flow's packets drops at its head, and whether its signals
+    /// are random.
+    pub fn signals_of(&self, flow: u32) -> (bool, bool) {
+        match (&self.classes, self.leaf_of(flow)) {
+            (Some(classes), Some(leaf)) => {
+                let leaf = &classes.leaves[leaf];
+                (leaf.drops_at_head, leaf.is_random)
+            }
+            _ => (self.drops_at_head, self.is_random),
+        }
+    }
+
     /// The links of our router, the forward one first.
     pub fn router_links(&self) -> impl Iterator<Item = &RouterLinkPlan> {
         let forward = match &self.bottleneck {

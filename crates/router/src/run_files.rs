@@ -217,7 +217,7 @@ pub struct ProgramFlow {
 }
 
 /// The counters of the kernel's discipline at the bottleneck.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelCounters {
     /// When they were read, on the scenario's clock.
     pub at_ns: u64,
@@ -225,6 +225,9 @@ pub struct KernelCounters {
     pub waiting: u64,
     /// Packets dropped until then.
     pub dropped: u64,
+    /// Packets queued in each leaf of a scheduler.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_leaves: Vec<u64>,
 }
 
 /// Our kernel discipline's report about itself.

@@ -119,6 +119,10 @@ impl Held {
 /// The capacity of a link's buffer. The units of the kernel's limits may differ from the
 /// scenario's; a packet has at most `mtu_bytes`.
 fn buffer(link: &Link, plan: &Plan, late: Span) -> Buffer {
+    if link.scheduler.is_some() {
+        // Each class has a buffer of its own.
+        return Buffer { bytes: u64::MAX, packets: None, longest: None };
+    }
     let mtu_bytes = u64::from(link.queue_mtu_bytes());
     let kind = link.queue.kind();
     let is_kernels = matches!(plan.bottleneck, Bottleneck::Kernel { .. }) && plan.module.is_none();

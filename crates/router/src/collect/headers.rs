@@ -246,7 +246,8 @@ mod tests {
         fs::write(folder.join(HEADERS[2]), rows).unwrap();
         let mut result = RunResult::new(&plan(), Vec::new(), Value::Null);
         let at_ns = 2_000_000_000;
-        result.kernel_counters = Some(KernelCounters { at_ns, waiting: 0, dropped: 1 });
+        result.kernel_counters =
+            Some(KernelCounters { at_ns, waiting: 0, dropped: 1, in_leaves: vec![] });
         fs::write(folder.join(RESULT), serde_json::to_vec(&result).unwrap()).unwrap();
         folder
     }

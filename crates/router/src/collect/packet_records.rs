@@ -29,7 +29,7 @@ pub(super) fn read(
                 INTERFACE_CAPTURES,
                 InterfaceCapture::read as fn(&[u8; INTERFACE_CAPTURE_BYTES]) -> _,
             )?;
-            matched(&captures, plan, result.kernel_counters)
+            matched(&captures, plan, result.kernel_counters.as_ref())
         }
     };
     if plan.router_links().next().is_some() {
@@ -100,9 +100,9 @@ type PacketId = (u32, u16, u32, u8);
 fn matched(
     captures: &[InterfaceCapture],
     plan: &Plan,
-    counters: Option<KernelCounters>,
+    counters: Option<&KernelCounters>,
 ) -> Vec<PacketRecord> {
-    let (until_ns, waiting) = counters.map_or((u64::MAX, 0), |c| (c.at_ns, c.waiting as usize));
+    let until_ns = counters.map_or(u64::MAX, |counters| counters.at_ns);
     let in_time = |capture: &&InterfaceCapture| {
         u64::try_from(capture.at_ns).is_ok_and(|at_ns| at_ns <= until_ns)
     };
@@ -131,9 +131,34 @@ fn matched(
     }
     let lost: Vec<usize> =
         (0..records.len()).filter(|&index| records[index].fate == Fate::Waiting).collect();
-    let dropped = &lost[..lost.len().saturating_sub(waiting)];
-    drop_all(&mut records, dropped, plan);
+    let dropped = without_waiting(&records, lost, plan, counters);
+    drop_all(&mut records, &dropped, plan);
     records
+}
+
+/// Of the packets that did not leave, those that were dropped: without the last ones of each queue,
+/// as many as the kernel reports there.
+fn without_waiting(
+    records: &[PacketRecord],
+    mut lost: Vec<usize>,
+    plan: &Plan,
+    counters: Option<&KernelCounters>,
+) -> Vec<usize> {
+    let Some(KernelCounters { waiting, in_leaves, .. }) = counters else { return lost };
+    let mut in_leaves = in_leaves.clone();
+    // The rest waits for no class.
+    let mut others = waiting.saturating_sub(in_leaves.iter().sum());
+    let mut dropped = Vec::new();
+    while let Some(index) = lost.pop() {
+        let leaf = plan.leaf_of(records[index].flow);
+        let waiting = leaf.and_then(|leaf| in_leaves.get_mut(leaf)).unwrap_or(&mut others);
+        match waiting.checked_sub(1) {
+            Some(rest) => *waiting = rest,
+            None => dropped.push(index),
+        }
+    }
+    dropped.reverse();
+    dropped
 }
 
 /// Datagrams of programs may be identical in all captured fields: the same payload, and no
@@ -161,14 +186,15 @@ fn complete(record: &mut PacketRecord, capture: &InterfaceCapture, at: Time, pla
     record.left = Some(at);
     record.fate = Fate::Sent;
     if capture.ecn == Ecn::Ce && record.ecn_in != Ecn::Ce {
-        record.marked = Some(signal(plan));
+        record.marked = Some(signal(plan, record.flow));
     }
 }
 
-/// The stage and the cause of the kernel's drops and marks.
-fn signal(plan: &Plan) -> (Stage, Cause) {
-    let stage = if plan.drops_at_head { Stage::Dequeue } else { Stage::Enqueue };
-    let cause = match (plan.is_random, plan.drops_at_head) {
+/// The stage and the cause of the kernel's drops and marks of a flow's packets.
+fn signal(plan: &Plan, flow: u32) -> (Stage, Cause) {
+    let (drops_at_head, is_random) = plan.signals_of(flow);
+    let stage = if drops_at_head { Stage::Dequeue } else { Stage::Enqueue };
+    let cause = match (is_random, drops_at_head) {
         (true, _) => Cause::Random,
         (false, true) => Cause::Deterministic,
         (false, false) => Cause::Overflow,
@@ -179,7 +205,6 @@ fn signal(plan: &Plan) -> (Stage, Cause) {
 /// Records the drops. A drop at the head happens when the next packet of the flow leaves, any other
 /// on arrival.
 fn drop_all(records: &mut [PacketRecord], dropped: &[usize], plan: &Plan) {
-    let (stage, cause) = signal(plan);
     let mut next_left: BTreeMap<u32, Time> = BTreeMap::new();
     let mut later = records.len();
     for &index in dropped.iter().rev() {
@@ -190,8 +215,9 @@ fn drop_all(records: &mut [PacketRecord], dropped: &[usize], plan: &Plan) {
             }
         }
         let record = &mut records[index];
+        let (stage, cause) = signal(plan, record.flow);
         let at_head = next_left.get(&record.flow).copied().unwrap_or(record.arrived);
-        record.left = Some(if plan.drops_at_head { at_head } else { record.arrived });
+        record.left = Some(if stage == Stage::Dequeue { at_head } else { record.arrived });
         record.fate = Fate::Dropped(stage, cause);
     }
 }

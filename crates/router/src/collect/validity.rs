@@ -65,7 +65,7 @@ fn overflowed_delays(after: &Value) -> Vec<String> {
 
 /// Whether the drops in the captures differ from those that the kernel counted.
 fn drops_disagree(result: &RunResult, records: &[PacketRecord]) -> Option<String> {
-    let counted = result.kernel_counters?.dropped;
+    let counted = result.kernel_counters.as_ref()?.dropped;
     let is_drop = |s: &&PacketRecord| {
         s.direction == Direction::Forward && matches!(s.fate, Fate::Dropped(..))
     };
@@ -134,8 +134,12 @@ mod tests {
     /// A valid run, in which the kernel counted as many drops as were captured.
     fn result(plan: &Plan) -> RunResult {
         let mut result = RunResult::new(plan, Vec::new(), Value::Null);
-        result.kernel_counters =
-            Some(KernelCounters { at_ns: 2_000_000_000, waiting: 0, dropped: 7 });
+        result.kernel_counters = Some(KernelCounters {
+            at_ns: 2_000_000_000,
+            waiting: 0,
+            dropped: 7,
+            in_leaves: vec![],
+        });
         let router = json!([{ "dev": "r0", "kind": "netem", "drops": 0 }]);
         let senders = json!([{ "dev": "s0", "kind": "netem", "drops": 0 }]);
         result.after = json!({ "router": router, "senders": senders });

@@ -10,7 +10,7 @@ use std::path::Path;
 use nix::kmod::{ModuleInitFlags, finit_module};
 use sojourn_aqm::Cause;
 
-use super::bottleneck_qdisc::{dump, make, of_kind, open};
+use super::bottleneck_qdisc::{BELOW_SHAPER, dump, make, of_kind, open};
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, attribute, attributes, find};
@@ -38,7 +38,7 @@ pub(super) fn install(module: &ModuleAqm, hosts: &Hosts) -> Result<(), Failure> 
     let refused = |error: io::Error| {
         format!("the kernel refuses our discipline with `{}`: {error}; {}", module.aqm, log())
     };
-    route.ask(make(MODULE_KIND, &options(module), device)).map_err(refused)?;
+    route.ask(make(MODULE_KIND, &options(module), device, BELOW_SHAPER)).map_err(refused)?;
     // A second socket would draw a random number for its address.
     let found = ask(&mut route)?.aqm;
     if found == module.aqm {

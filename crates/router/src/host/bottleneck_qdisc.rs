@@ -15,7 +15,9 @@ use crate::plan::Netns;
 pub(super) const TCMSG_BYTES: usize = 20;
 /// Below the shaper `1:`, whose only class is `1:1`.
 const PARENT: u32 = 0x0001_0001;
-const HANDLE: u32 = 0x0010_0000;
+pub(super) const HANDLE: u32 = 0x0010_0000;
+/// The place of the discipline below the shaper.
+pub(super) const BELOW_SHAPER: (u32, u32) = (HANDLE, PARENT);
 /// `NLA_F_NESTED` (linux/netlink.h): newer disciplines refuse options without it.
 const NESTED: u16 = 0x8000;
 
@@ -25,16 +27,22 @@ pub(super) fn open(hosts: &Hosts) -> io::Result<(Netlink, u32)> {
     hosts.within(Netns::Router, open)
 }
 
-/// The request that creates or changes a discipline below the shaper.
-pub(super) fn make(kind: &str, options: &[u8], device: u32) -> Request {
-    let mut tcmsg = [0; TCMSG_BYTES];
-    for (at, word) in [(4, device), (8, HANDLE), (12, PARENT)] {
-        tcmsg[at..at + 4].copy_from_slice(&word.to_ne_bytes());
-    }
+/// The request that creates or changes a discipline at a place: its handle and its parent.
+pub(super) fn make(kind: &str, options: &[u8], device: u32, place: (u32, u32)) -> Request {
+    let tcmsg = tcmsg(device, place);
     let flags = libc::NLM_F_CREATE | libc::NLM_F_REPLACE | libc::NLM_F_ACK;
     Request::new(libc::RTM_NEWQDISC, flags, &tcmsg)
         .with(libc::TCA_KIND, &[kind.as_bytes(), b"\0"].concat())
         .with(libc::TCA_OPTIONS | NESTED, options)
+}
+
+/// `struct tcmsg` for an interface, a handle and a parent.
+pub(super) fn tcmsg(device: u32, (handle, parent): (u32, u32)) -> [u8; TCMSG_BYTES] {
+    let mut tcmsg = [0; TCMSG_BYTES];
+    for (at, word) in [(4, device), (8, handle), (12, parent)] {
+        tcmsg[at..at + 4].copy_from_slice(&word.to_ne_bytes());
+    }
+    tcmsg
 }
 
 /// The kernel's description of every discipline of the router.

@@ -10,7 +10,7 @@ use super::clock::Clock;
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, Request, find};
-use crate::plan::{Netns, Plan};
+use crate::plan::{KernelLeaf, Netns, Plan};
 use crate::run_files::KernelCounters;
 
 /// `struct tcmsg` (linux/rtnetlink.h): family, then at byte 4 the interface, handle, parent and
@@ -29,22 +29,38 @@ pub(super) fn read(plan: &Plan, hosts: &Hosts, clock: &Clock) -> Result<KernelCo
     let at_ns = clock.now().map_err(failure)?.as_nanos();
     let expected = plan.expected.iter().find(|expected| expected.device == "out");
     let kind = expected.map_or("", |expected| &expected.kind);
-    let found = messages.iter().find_map(|message| counted(message, device, kind, at_ns));
-    found.ok_or_else(|| "counters of the bottleneck: its discipline is missing".to_owned())
+    let missing = || "counters of the bottleneck: a discipline is missing".to_owned();
+    let of = |kind: &str, place: Option<(u32, u32)>| {
+        messages.iter().find_map(|message| counted(message, (device, place), kind))
+    };
+    let leaves = plan.classes.iter().flat_map(|classes| &classes.leaves);
+    let waiting = |leaf: &KernelLeaf| of(&leaf.qdisc.kind, Some((leaf.handle, leaf.class)));
+    let in_leaves = leaves.map(|leaf| Some(waiting(leaf)?.0)).collect::<Option<_>>();
+    let (waiting, dropped) = of(kind, None).ok_or_else(missing)?;
+    Ok(KernelCounters { at_ns, waiting, dropped, in_leaves: in_leaves.ok_or_else(missing)? })
 }
 
-/// The counters in a message, if it describes this discipline at this interface.
-fn counted(message: &[u8], device: u32, kind: &str, at_ns: u64) -> Option<KernelCounters> {
+/// The packets that wait and those that were dropped, if a message describes a discipline of that
+/// kind at this interface, and at a place if one is given: its handle and its parent.
+fn counted(
+    message: &[u8],
+    (device, place): (u32, Option<(u32, u32)>),
+    kind: &str,
+) -> Option<(u64, u64)> {
     let (tcmsg, rest) = message.split_at_checked(TCMSG_BYTES)?;
+    let word =
+        |bytes: &[u8], at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
     let is_kind = find(rest, libc::TCA_KIND)?.strip_suffix(b"\0")? == kind.as_bytes();
-    if tcmsg[4..8] != device.to_ne_bytes() || !is_kind {
+    let is_there = place.is_none_or(|(handle, parent)| {
+        (word(tcmsg, 8), word(tcmsg, 12)) == (Some(handle), Some(parent))
+    });
+    if word(tcmsg, 4)? != device || !is_kind || !is_there {
         return None;
     }
     // struct gnet_stats_queue (linux/gen_stats.h): queued packets, bytes, drops, requeues,
     // overlimits.
     let queue = find(find(rest, TCA_STATS2)?, TCA_STATS_QUEUE)?;
-    let word = |at: usize| queue.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
-    Some(KernelCounters { at_ns, waiting: word(0)?.into(), dropped: word(8)?.into() })
+    Some((word(queue, 0)?.into(), word(queue, 8)?.into()))
 }
 
 #[cfg(test)]
@@ -67,10 +83,13 @@ mod tests {
 
     #[test]
     fn counters_are_read_from_the_discipline_at_the_bottleneck() {
-        let expected = Some(KernelCounters { at_ns: 9, waiting: 17, dropped: 4 });
-        assert_eq!(counted(&message(3, b"pie\0"), 3, "pie", 9), expected);
-        assert_eq!(counted(&message(3, b"pie\0"), 2, "pie", 9), None, "another interface");
-        assert_eq!(counted(&message(3, b"fq_pie\0"), 3, "pie", 9), None, "another discipline");
-        assert_eq!(counted(&message(3, b"pie\0")[..40], 3, "pie", 9), None, "cut short");
+        let expected = Some((17, 4));
+        assert_eq!(counted(&message(3, b"pie\0"), (3, None), "pie"), expected);
+        assert_eq!(counted(&message(3, b"pie\0"), (3, Some((0, 0))), "pie"), expected);
+        let elsewhere = counted(&message(3, b"pie\0"), (3, Some((1, 0))), "pie");
+        assert_eq!(elsewhere, None, "another class");
+        assert_eq!(counted(&message(3, b"pie\0"), (2, None), "pie"), None, "another interface");
+        assert_eq!(counted(&message(3, b"fq_pie\0"), (3, None), "pie"), None, "another kind");
+        assert_eq!(counted(&message(3, b"pie\0")[..40], (3, None), "pie"), None, "cut short");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::bottleneck_qdisc::{dump, make, of_kind, open};
+use super::bottleneck_qdisc::{BELOW_SHAPER, dump, make, of_kind, open};
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, attribute, find};
@@ -13,13 +13,23 @@ use crate::plan::{KernelQdisc, QdiscOption, Width};
 /// reports.
 pub(super) fn install(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure> {
     let (mut route, device) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
-    let options: Vec<u8> = qdisc.options.iter().flat_map(written).collect();
-    route.ask(make(&qdisc.kind, &options, device)).map_err(|error| refused(qdisc, &error))?;
+    create(qdisc, &mut route, device, BELOW_SHAPER)?;
     check(qdisc, &mut route)
 }
 
-/// Compares the kernel's discipline at the router's interface `out` with the one that tc was asked
-/// to create.
+/// Creates the discipline at a place: its handle and its parent.
+pub(super) fn create(
+    qdisc: &KernelQdisc,
+    route: &mut Netlink,
+    device: u32,
+    place: (u32, u32),
+) -> Result<(), Failure> {
+    let options: Vec<u8> = qdisc.options.iter().flat_map(written).collect();
+    let asked = route.ask(make(&qdisc.kind, &options, device, place));
+    asked.map(drop).map_err(|error| refused(qdisc, &error))
+}
+
+/// Compares the kernel's discipline at the router's interface `out` with the one requested of tc.
 pub(super) fn verify(qdisc: &KernelQdisc, hosts: &Hosts) -> Result<(), Failure> {
     let (mut route, _) = open(hosts).map_err(|error| format!("netlink: {error}"))?;
     check(qdisc, &mut route)
@@ -63,7 +73,7 @@ fn written(option: &QdiscOption) -> Vec<u8> {
 }
 
 /// Text after the numbers of an option is not compared.
-fn compare(qdisc: &KernelQdisc, shown: &[u8]) -> Result<(), Failure> {
+pub(super) fn compare(qdisc: &KernelQdisc, shown: &[u8]) -> Result<(), Failure> {
     for option in &qdisc.options {
         let value = option.attribute.map_or(Some(shown), |number| find(shown, number));
         let value = value.and_then(|value| value.get(usize::from(option.offset)..));

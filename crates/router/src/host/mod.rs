@@ -7,6 +7,7 @@ mod bottleneck_qdisc;
 mod clock;
 mod counters;
 mod header_capture;
+mod kernel_classes;
 mod kernel_qdisc;
 mod packet_capture;
 mod program_flows;
@@ -140,6 +141,9 @@ fn carry_out(
     }
     if let Some(qdisc) = &plan.kernel_qdisc {
         kernel_qdisc::install(qdisc, &hosts)?;
+    }
+    if let Some(classes) = &plan.classes {
+        kernel_classes::install(classes, &hosts)?;
     }
     let mut offloads = setup::switch_off_offloads(&plan, &hosts)?;
     if let Some(user) = &user {

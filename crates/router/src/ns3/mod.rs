@@ -110,6 +110,7 @@ fn counted_by(scenario: &Resolved, links: &Links) -> Plan {
         adaptation: None,
         kernel_qdisc: None,
         read_back: None,
+        classes: None,
         at_whole_second: false,
         module: None,
         flows: flows(scenario),

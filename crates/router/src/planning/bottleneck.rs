@@ -7,6 +7,7 @@ use sojourn_scenario::resolved::{
 };
 
 use super::Kernel;
+use super::classes::{TcClasses, classes};
 use super::delays;
 use super::refusal::{Planned, refuse};
 use super::topology::{VETH_BPS, rate_change};
@@ -137,13 +138,21 @@ pub(crate) fn wire(link: &Link) -> Option<WirePlan> {
     })
 }
 
-/// The bottleneck and, if it is a kernel discipline, its form for tc.
+/// What waits at the bottleneck in the kernel.
+pub(super) enum KernelQueue {
+    /// A discipline.
+    One(Box<TcDiscipline>),
+    /// A scheduler with a discipline for each leaf.
+    Classes(Box<TcClasses>),
+}
+
+/// The bottleneck and, if it is in the kernel, what tc makes there.
 pub(super) fn bottleneck(
     scenario: &Resolved,
     Links { forward: link, index, .. }: Links<'_>,
     kernel: Kernel,
     warnings: &mut Vec<String>,
-) -> Planned<(Bottleneck, Option<TcDiscipline>)> {
+) -> Planned<(Bottleneck, Option<KernelQueue>)> {
     match scenario.linux.bottleneck {
         LinuxBottleneck::Sojourn => {
             let delays = if kernel.delays_in_router { delays(scenario, link) } else { Vec::new() };
@@ -151,8 +160,8 @@ pub(super) fn bottleneck(
             Ok((Bottleneck::Sojourn(link), None))
         }
         LinuxBottleneck::Kernel | LinuxBottleneck::SojournModule => {
-            let (bottleneck, discipline) = kernel_bottleneck(scenario, link, kernel, warnings)?;
-            Ok((bottleneck, Some(discipline)))
+            let (bottleneck, queue) = kernel_bottleneck(scenario, link, kernel, warnings)?;
+            Ok((bottleneck, Some(queue)))
         }
     }
 }
@@ -160,15 +169,15 @@ pub(super) fn bottleneck(
 /// Why our router refuses a link.
 const NO_PACKING: &str = "our router counts `framing`, but no `mpu` and no `cells`; use engine sim";
 
-/// Refuses classes and policers.
-fn check_queue(link: &Link) -> Planned<()> {
-    let (key, has) = match (&link.scheduler, &link.policer) {
-        (Some(_), _) => ("scheduler", "one queue per link"),
-        (None, Some(_)) => ("policer", "no policer"),
-        (None, None) => return Ok(()),
-    };
-    let message = format!("engine linux has {has}; leave it out, or use engine sim");
-    refuse(format!("links.{}.{key}", link.name), message)
+/// Refuses policers.
+fn check_policer(link: &Link) -> Planned<()> {
+    match link.policer {
+        None => Ok(()),
+        Some(_) => refuse(
+            format!("links.{}.policer", link.name),
+            "engine linux has no policer; leave it out, or use engine sim",
+        ),
+    }
 }
 
 /// A link of our router.
@@ -181,7 +190,13 @@ fn router_link(
     if !link.packing.is_none() {
         return refuse(format!("links.{}", link.name), NO_PACKING);
     }
-    check_queue(link)?;
+    check_policer(link)?;
+    if link.scheduler.is_some() {
+        return refuse(
+            format!("links.{}.scheduler", link.name),
+            "our router has one queue per link; leave it out, or use engine sim",
+        );
+    }
     Ok(RouterLinkPlan {
         queue: link.queue.in_place().to_string(),
         index: index as u16,
@@ -261,7 +276,7 @@ fn kernel_bottleneck(
     link: &Link,
     kernel: Kernel,
     warnings: &mut Vec<String>,
-) -> Planned<(Bottleneck, TcDiscipline)> {
+) -> Planned<(Bottleneck, KernelQueue)> {
     let place = format!("links.{}.rate", link.name);
     let Some(rates) = rates(link) else {
         return refuse(
@@ -277,7 +292,7 @@ fn kernel_bottleneck(
             return refuse(place, message);
         }
     }
-    check_queue(link)?;
+    check_policer(link)?;
     if link.packing.mpu > 0 || link.packing.cells == Cells::Ptm {
         return refuse(
             format!("links.{}", link.name),
@@ -289,16 +304,22 @@ fn kernel_bottleneck(
     let rate_bps = rates[0].1.as_bps();
     let mtu_bytes = link.queue_mtu_bytes();
     let context = TcContext { mtu_bytes, rate_bps, hz: kernel.hz, release: kernel.release };
+    let changes = rates[1..].iter().flat_map(|&(at, rate)| {
+        rate_change(link, rate.as_bps()).into_iter().map(move |command| (at.as_nanos(), command))
+    });
+    let bottleneck = Bottleneck::Kernel { changes: changes.collect() };
+    if let Some(scheduler) = &link.scheduler {
+        let classes = classes(scenario, link, scheduler, context)?;
+        warnings.extend(classes.warnings.iter().cloned());
+        return Ok((bottleneck, KernelQueue::Classes(Box::new(classes))));
+    }
     let discipline = match scenario.linux.bottleneck {
         LinuxBottleneck::SojournModule => tc::module(&link.queue),
         LinuxBottleneck::Kernel | LinuxBottleneck::Sojourn => tc::translate(&link.queue, &context),
     };
     let discipline = discipline.map_err(|message| ScenarioError::new(place.clone(), message))?;
     warnings.extend(discipline.warnings.iter().map(|sentence| format!("{place}: {sentence}")));
-    let changes = rates[1..].iter().flat_map(|&(at, rate)| {
-        rate_change(link, rate.as_bps()).into_iter().map(move |command| (at.as_nanos(), command))
-    });
-    Ok((Bottleneck::Kernel { changes: changes.collect() }, discipline))
+    Ok((bottleneck, KernelQueue::One(Box::new(discipline))))
 }
 
 /// The delays of each group that netem would apply.

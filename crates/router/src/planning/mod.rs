@@ -10,6 +10,7 @@
 
 mod bottleneck;
 mod captures;
+mod classes;
 mod delays;
 mod egress;
 pub(crate) mod flows;
@@ -24,7 +25,7 @@ use sojourn_scenario::resolved::{Resolved, Tcp};
 use crate::laws::PlannedLaw;
 use crate::plan::{Bottleneck, Plan, ReverseLink};
 pub(crate) use bottleneck::wire;
-use bottleneck::{bottleneck, links, reverse_link};
+use bottleneck::{KernelQueue, bottleneck, links, reverse_link};
 pub use captures::with_header_captures;
 use egress::Egress;
 pub use flows::own_profile;
@@ -63,7 +64,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let flows = flows::flows(scenario)?;
     check_latency(scenario)?;
     let timestamps = flows::timestamps(scenario)?;
-    let (bottleneck, discipline) = bottleneck(scenario, links, kernel, &mut warnings)?;
+    let (bottleneck, queue) = bottleneck(scenario, links, kernel, &mut warnings)?;
     warn(scenario, kernel, &mut warnings);
     let (wire, reverse) = (wire(link), reverse_link(scenario, links, &mut warnings)?);
     let laws = laws(scenario, &bottleneck, reverse.as_ref())?;
@@ -72,9 +73,19 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let mut out = Commands::default();
     out.hosts(scenario, link, &bottleneck, egress);
     let sender_capture = scenario.record.latency.then(|| out.capture(scenario, &bottleneck));
+    let (discipline, classes) = match queue {
+        Some(KernelQueue::One(discipline)) => (Some(*discipline), None),
+        Some(KernelQueue::Classes(classes)) => (None, Some(*classes)),
+        None => (None, None),
+    };
     if let Some(discipline) = &discipline {
         out.bottleneck(link, discipline);
     }
+    if let Some(classes) = &classes {
+        out.classes(link, classes);
+    }
+    let at_whole_second = discipline.as_ref().is_some_and(|it| it.at_whole_second)
+        || classes.as_ref().is_some_and(|classes| classes.at_whole_second);
     Ok(Plan {
         seed: scenario.seed,
         duration_ns: scenario.duration.as_nanos(),
@@ -97,7 +108,8 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
         adaptation: discipline.as_ref().and_then(|discipline| discipline.adaptation),
         kernel_qdisc: discipline.as_ref().and_then(|discipline| discipline.netlink.clone()),
         read_back: discipline.as_ref().and_then(|discipline| discipline.read_back.clone()),
-        at_whole_second: discipline.as_ref().is_some_and(|discipline| discipline.at_whole_second),
+        classes: classes.map(|classes| classes.plan),
+        at_whole_second,
         flows,
         programs: None,
         warnings,

@@ -3,6 +3,7 @@
 use sojourn_aqm::{Cells, Span};
 use sojourn_scenario::resolved::{App, FlowGroup, Link, Resolved};
 
+use super::classes::TcClasses;
 use super::delays::{AccessLine, forward_delay, micros, return_delay};
 use super::egress::Egress;
 use crate::plan::{
@@ -271,6 +272,16 @@ impl Commands {
             kind: discipline.arguments[0].clone(),
             options: discipline.expected.clone(),
         });
+    }
+
+    /// The shaper, and a scheduler with its classes, queues and filters. Queues that tc does not
+    /// support are created by the host.
+    pub(super) fn classes(&mut self, link: &Link, classes: &TcClasses) {
+        self.commands.push(shaper("add", link, link.capacity.initial_rate().as_bps()));
+        self.commands.extend(classes.lines.iter().map(|line| command(Netns::Router, "tc", line)));
+        let (device, kind) = ("out".to_owned(), classes.plan.scheduler.kind.clone());
+        let netns = Netns::Router;
+        self.expected.push(Expected { netns, device, kind, options: Vec::new() });
     }
 }
 

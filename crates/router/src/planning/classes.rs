@@ -1,0 +1,284 @@
+//! A scheduler of classes in the kernel: commands of tc, and what netlink must report.
+
+use sojourn_aqm::qdiscs::classes::{CODE_POINTS, HtbNode};
+use sojourn_aqm::{Cells, Framing};
+use sojourn_scenario::ScenarioError;
+use sojourn_scenario::resolved::{Link, LinuxBottleneck, Resolved, Scheduler, SchedulerKind};
+
+use super::refusal::{Planned, refuse};
+use crate::plan::{KernelClasses, KernelLeaf, KernelQdisc, QdiscOption, Width};
+use crate::tc::{self, TcContext};
+
+/// The handle of the scheduler, below the shaper; classes count from 1.
+const HANDLE: u32 = 0x0010_0000;
+/// The handle of the first leaf's queue.
+const FIRST_QUEUE: u32 = 0x20;
+/// The most bands of prio (Linux 6.1 pkt_sched.h, TCQ_PRIO_BANDS), and the least.
+const BANDS: std::ops::RangeInclusive<usize> = 2..=16;
+/// The parent that the kernel reports of a class without one (Linux 6.1 sch_htb.c, htb_dump_class).
+const TC_H_ROOT: u32 = u32::MAX;
+/// Entries of a map of priorities (Linux 6.1 pkt_sched.h, TC_PRIO_MAX).
+const PRIORITIES: usize = 16;
+/// Rates in a rate specification are 32-bit numbers of bytes per second.
+const MOST_BPS: u64 = u32::MAX as u64 * 8;
+/// tc's default of `r2q`, and the kernel's `direct_qlen` on Ethernet.
+const R2Q: u32 = 10;
+const DIRECT_PACKETS: u32 = 1000;
+
+/// The classes of a link in the kernel.
+#[derive(Debug)]
+pub(super) struct TcClasses {
+    /// Arguments of tc.
+    pub(super) lines: Vec<String>,
+    /// Values rounded by the kernel, one sentence each.
+    pub(super) warnings: Vec<String>,
+    /// Whether a queue is created at a whole second of a guest's clock.
+    pub(super) at_whole_second: bool,
+    pub(super) plan: KernelClasses,
+}
+
+/// The scheduler of a link; `context` is that of its queue.
+pub(super) fn classes(
+    scenario: &Resolved,
+    link: &Link,
+    scheduler: &Scheduler,
+    context: TcContext,
+) -> Planned<TcClasses> {
+    let place = format!("links.{}.scheduler", link.name);
+    if scenario.linux.bottleneck != LinuxBottleneck::Kernel {
+        let message = "our router and our module have one queue per link; leave it out, or take \
+                       engine.linux.bottleneck = \"kernel\"";
+        return refuse(place, message);
+    }
+    let mut out = match &scheduler.kind {
+        SchedulerKind::Htb { classes, framing } => htb(&place, scheduler, classes, *framing)?,
+        SchedulerKind::Prio => prio(&place, scheduler)?,
+        _ => {
+            let message = "the guest kernel is built without HFSC; use engine sim";
+            return refuse(place, message);
+        }
+    };
+    for (leaf, class) in scheduler.leaves().enumerate() {
+        let place = format!("{place}.classes[{class}].queue");
+        out.queue(&place, link, (leaf, class), context)?;
+    }
+    for (index, class) in scheduler.classes.iter().enumerate() {
+        class.dscp.iter().for_each(|&dscp| out.filter(dscp, number(index)));
+    }
+    let leaves: Vec<usize> = scheduler.leaves().collect();
+    let leaf_of = |dscp| {
+        let class = scheduler.class_of(dscp).map(usize::from)?;
+        leaves.iter().position(|&leaf| leaf == class)
+    };
+    out.plan.leaf_of = (0..CODE_POINTS).map(leaf_of).collect();
+    Ok(out)
+}
+
+/// The number of a class.
+fn number(index: usize) -> u32 {
+    HANDLE | (index as u32 + 1)
+}
+
+/// A number as tc writes it.
+fn shown(number: u32) -> String {
+    format!("{:x}:{:x}", number >> 16, number & 0xffff)
+}
+
+impl TcClasses {
+    fn new(head: String, scheduler: KernelQdisc) -> TcClasses {
+        TcClasses {
+            lines: vec![format!("qdisc add dev out parent 1:1 handle {} {head}", shown_handle())],
+            warnings: Vec::new(),
+            at_whole_second: false,
+            plan: KernelClasses {
+                scheduler,
+                classes: Vec::new(),
+                filters: Vec::new(),
+                leaves: Vec::new(),
+                leaf_of: Vec::new(),
+            },
+        }
+    }
+
+    /// The queue of a leaf.
+    fn queue(
+        &mut self,
+        place: &str,
+        link: &Link,
+        (leaf, class): (usize, usize),
+        context: TcContext,
+    ) -> Planned<()> {
+        let scheduler = link.scheduler.as_ref().expect("it has one");
+        let (spec, limit) = link.queue_of(&scheduler.classes[class]);
+        let mut spec = spec.clone();
+        spec.set_default("limit", &limit.to_string());
+        let context = TcContext { mtu_bytes: link.mtu_bytes_of(&spec), ..context };
+        let discipline = tc::translate(&spec, &context);
+        let discipline = discipline.map_err(|message| ScenarioError::new(place, message))?;
+        self.warnings.extend(discipline.warnings.iter().map(|it| format!("{place}: {it}")));
+        if discipline.adaptation.is_some() {
+            let message = "engine linux adapts RED in the only queue of a link; take `red@linux`, \
+                           or use engine sim";
+            return refuse(place, message);
+        }
+        let handle = (FIRST_QUEUE + leaf as u32) << 16;
+        let by_netlink = discipline.netlink.is_some();
+        if !by_netlink {
+            let words = discipline.arguments.join(" ");
+            let (parent, major) = (shown(number(class)), handle >> 16);
+            self.lines.push(format!("qdisc add dev out parent {parent} handle {major:x}: {words}"));
+        }
+        let Some(qdisc) = discipline.netlink.or(discipline.read_back) else {
+            return refuse(place, "engine linux cannot read it back; use engine sim");
+        };
+        self.at_whole_second |= discipline.at_whole_second;
+        self.plan.leaves.push(KernelLeaf {
+            class: number(class),
+            handle,
+            qdisc,
+            by_netlink,
+            drops_at_head: discipline.drops_at_head,
+            is_random: discipline.is_random,
+        });
+        Ok(())
+    }
+
+    /// Leads a DSCP to a class.
+    fn filter(&mut self, dscp: u8, class: u32) {
+        self.lines.push(format!(
+            "filter add dev out parent {} protocol ip prio 1 u32 match ip dsfield {:#04x} 0xfc \
+             flowid {}",
+            shown_handle(),
+            dscp << 2,
+            shown(class)
+        ));
+        self.plan.filters.push((dscp, class));
+    }
+}
+
+fn shown_handle() -> String {
+    format!("{:x}:", HANDLE >> 16)
+}
+
+/// Bands, with one that all priorities lead to unless a filter knows better.
+fn prio(place: &str, scheduler: &Scheduler) -> Planned<TcClasses> {
+    let count = scheduler.classes.len();
+    if !BANDS.contains(&count) {
+        let message = format!("the kernel's prio has 2 to 16 bands, not {count}");
+        return refuse(format!("{place}.classes"), message);
+    }
+    let default = scheduler.default.unwrap_or(0);
+    let map = vec![default.to_string(); PRIORITIES].join(" ");
+    let head = format!("prio bands {count} priomap {map}");
+    // Linux 6.1 pkt_sched.h, struct tc_prio_qopt.
+    let options = vec![
+        option(None, 0, Width::U32, "bands", vec![count as u32]),
+        option(None, 4, Width::U8, "priomap", vec![default as u32; PRIORITIES]),
+    ];
+    Ok(TcClasses::new(head, KernelQdisc { kind: "prio".to_owned(), options }))
+}
+
+/// HTB with its classes, parents first.
+fn htb(
+    place: &str,
+    scheduler: &Scheduler,
+    nodes: &[HtbNode],
+    framing: Framing,
+) -> Planned<TcClasses> {
+    let default = scheduler.default.map_or(0, |class| number(class) & 0xffff);
+    let head = format!("htb r2q {R2Q} default {default:x} direct_qlen {DIRECT_PACKETS}");
+    // Linux 6.1 pkt_sched.h, TCA_HTB_INIT: struct tc_htb_glob; TCA_HTB_DIRECT_QLEN.
+    let options = vec![
+        option(Some(2), 4, Width::U32, "r2q, default", vec![R2Q, default]),
+        option(Some(5), 0, Width::U32, "direct_qlen, packets", vec![DIRECT_PACKETS]),
+    ];
+    let mut out = TcClasses::new(head, KernelQdisc { kind: "htb".to_owned(), options });
+    let layer = layer(place, framing)?;
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_key(|&class| depth(nodes, class));
+    for class in order {
+        let node = &nodes[class];
+        for (key, rate) in [("rate", node.rate), ("ceil", node.ceil)] {
+            if rate.as_bps() % 8 != 0 || rate.as_bps() > MOST_BPS {
+                let message = format!("{rate}: the kernel's classes take whole bytes per second");
+                return refuse(format!("{place}.classes[{class}].{key}"), message);
+            }
+        }
+        let parent = node.parent.map_or(TC_H_ROOT, number);
+        let above = node.parent.map_or_else(shown_handle, |parent| shown(number(parent)));
+        let HtbNode { rate, ceil, burst_bytes, cburst_bytes, quantum_bytes, priority, .. } = node;
+        out.lines.push(format!(
+            "class add dev out parent {above} classid {} htb rate {}bit ceil {}bit burst \
+             {burst_bytes}b cburst {cburst_bytes}b quantum {quantum_bytes} prio {priority}{layer}",
+            shown(number(class)),
+            rate.as_bps(),
+            ceil.as_bps()
+        ));
+        out.plan.classes.push((number(class), parent, shown_class(node, framing)));
+    }
+    Ok(out)
+}
+
+fn depth(nodes: &[HtbNode], class: usize) -> usize {
+    nodes[class].parent.map_or(0, |parent| 1 + depth(nodes, parent))
+}
+
+/// What classes count in addition to a packet's size.
+fn layer(place: &str, framing: Framing) -> Planned<String> {
+    let Framing { overhead, packing } = framing;
+    if !(0..=i64::from(u16::MAX)).contains(&overhead) || packing.mpu > u64::from(u16::MAX) {
+        return refuse(place, "the kernel's classes take an `overhead` and `mpu` of 0B to 65535B");
+    }
+    let cells = match packing.cells {
+        Cells::None => "",
+        Cells::Atm => " linklayer atm",
+        Cells::Ptm => {
+            return refuse(format!("{place}.cells"), "the kernel's classes have no PTM cells");
+        }
+    };
+    Ok(format!(" overhead {overhead} mpu {}{cells}", packing.mpu))
+}
+
+/// A class as the kernel reports it (Linux 6.1 pkt_sched.h, TCA_HTB_PARMS: struct tc_htb_opt, which
+/// begins with two struct tc_ratespec).
+fn shown_class(node: &HtbNode, Framing { overhead, packing }: Framing) -> KernelQdisc {
+    let u32s = |offset, name: &str, values| option(Some(1), offset, Width::U32, name, values);
+    let bytes = |offset, name: &str, value: u64| {
+        let [low, high, ..] = value.to_le_bytes().map(u32::from);
+        option(Some(1), offset, Width::U8, name, vec![low, high])
+    };
+    let of_rate = |bps: u64| (bps / 8) as u32;
+    let (rate, ceil) = (node.rate.as_bps(), node.ceil.as_bps());
+    let buffers = vec![ticks(node.burst_bytes, rate), ticks(node.cburst_bytes, ceil)];
+    let layer = 1 + u32::from(packing.cells == Cells::Atm);
+    let options = vec![
+        option(Some(1), 1, Width::U8, "link layer", vec![layer]),
+        bytes(2, "overhead, bytes", overhead as u64),
+        bytes(6, "mpu, bytes", packing.mpu),
+        u32s(8, "rate, bytes/s", vec![of_rate(rate)]),
+        u32s(20, "ceil, bytes/s", vec![of_rate(ceil)]),
+        u32s(24, "burst and cburst, ticks of 64 ns", buffers),
+        u32s(32, "quantum, bytes", vec![node.quantum_bytes as u32]),
+        u32s(40, "prio", vec![u32::from(node.priority)]),
+    ];
+    KernelQdisc { kind: "htb".to_owned(), options }
+}
+
+/// The time to send so many bytes, rounded up as tc does (iproute2 6.1 tc_core.c,
+/// tc_calc_xmittime).
+fn ticks(bytes: u64, bps: u64) -> u32 {
+    const TICKS_PER_MICROSECOND: f64 = 15.625;
+    let seconds = bytes as f64 / (bps / 8) as f64;
+    (1e6 * seconds * TICKS_PER_MICROSECOND).ceil() as u32
+}
+
+fn option(
+    attribute: Option<u16>,
+    offset: u16,
+    width: Width,
+    name: &str,
+    values: Vec<u32>,
+) -> QdiscOption {
+    let (name, shown) = (name.to_owned(), values.clone());
+    QdiscOption { name, attribute, offset, width, values, shown }
+}
