@@ -110,8 +110,8 @@ def test_the_kernels_tree_gives_each_class_what_ours_does(scheduler: str, rate: 
 
 
 REFUSED: list[tuple[dict[str, str], str, str]] = [
-    ({"engine.linux.bottleneck": '"sojourn"'}, HTB, "our router has one queue per link"),
-    ({"engine.linux.bottleneck": '"sojourn-module"'}, HTB, "our router and our module have one queue"),
+    ({"engine.linux.bottleneck": '"sojourn"'}, HTB, "our router has one queue per link; take"),
+    ({"engine.linux.bottleneck": '"sojourn-module"'}, HTB, "our module has one queue; take"),
     ({"links.up.queue": '"ared@linux"'}, HTB, "take `red@linux`"),
     ({"links.up.queue": '"madpie"'}, HTB, "links.up.scheduler.classes.2..queue: the kernel has no"),
     ({"links.up.scheduler.cells": '"ptm"'}, HTB, "no PTM cells"),

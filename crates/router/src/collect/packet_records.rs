@@ -228,6 +228,7 @@ mod tests {
 
     use super::*;
     use crate::collect::test_plan::plan;
+    use crate::planning::tests_of_classes;
     use crate::planning::tests_of_programs::{BOTH, line, wish};
     use crate::planning::{Kernel, plan_with_programs};
 
@@ -265,6 +266,21 @@ mod tests {
         let mut all = kept.to_vec();
         all.extend(ends);
         assert_eq!(counted(all, &plan()), kept);
+    }
+
+    /// The older packet waits in its class, the newer one was dropped in another.
+    #[test]
+    fn the_packets_that_wait_are_the_last_ones_of_each_class() {
+        let plan = tests_of_classes::planned();
+        let records = [0, 1].map(|flow| record(flow, 1, CapturedKind::Data, Direction::Forward));
+        let dropped = |in_leaves: Vec<u64>| {
+            let waiting = in_leaves.iter().sum();
+            let counters = KernelCounters { at_ns: 0, waiting, dropped: 1, in_leaves };
+            without_waiting(&records, vec![0, 1], &plan, Some(&counters))
+        };
+        assert_eq!(dropped(vec![1, 0]), [1]);
+        assert_eq!(dropped(vec![0, 1]), [0]);
+        assert_eq!(without_waiting(&records, vec![0, 1], &plan, None), [0, 1]);
     }
 
     /// A flow of 200,000 packets, one every 100 us, of which every tenth leaves, 1 ms later.

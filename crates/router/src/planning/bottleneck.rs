@@ -192,10 +192,12 @@ fn router_link(
     }
     check_policer(link)?;
     if link.scheduler.is_some() {
-        return refuse(
-            format!("links.{}.scheduler", link.name),
-            "our router has one queue per link; leave it out, or use engine sim",
-        );
+        let remedy = match direction {
+            Direction::Forward => "take engine.linux.bottleneck = \"kernel\"",
+            Direction::Reverse => "leave it out",
+        };
+        let message = format!("our router has one queue per link; {remedy}, or use engine sim");
+        return refuse(format!("links.{}.scheduler", link.name), message);
     }
     Ok(RouterLinkPlan {
         queue: link.queue.in_place().to_string(),

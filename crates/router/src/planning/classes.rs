@@ -46,8 +46,8 @@ pub(super) fn classes(
 ) -> Planned<TcClasses> {
     let place = format!("links.{}.scheduler", link.name);
     if scenario.linux.bottleneck != LinuxBottleneck::Kernel {
-        let message = "our router and our module have one queue per link; leave it out, or take \
-                       engine.linux.bottleneck = \"kernel\"";
+        let message = "our module has one queue; take engine.linux.bottleneck = \"kernel\", or use \
+                       engine sim";
         return refuse(place, message);
     }
     let mut out = match &scheduler.kind {
@@ -281,4 +281,88 @@ fn option(
 ) -> QdiscOption {
     let (name, shown) = (name.to_owned(), values.clone());
     QdiscOption { name, attribute, offset, width, values, shown }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use sojourn_scenario::{Scenario, Source};
+
+    use crate::plan::Plan;
+    use crate::planning::{Kernel, plan};
+
+    /// Two classes, of which the second is the default one, under one with their rate.
+    pub(crate) const TREE: &str = r#"
+name = "tree"
+duration = "2s"
+[links.up]
+rate = "12mbit"
+queue = "codel@linux:limit=500p"
+[links.up.scheduler]
+kind = "htb"
+default = "rest"
+overhead = "4B"
+classes = [
+    { name = "call", parent = "all", rate = "1mbit", ceil = "10mbit", prio = 1, dscp = ["ef"] },
+    { name = "all", rate = "10mbit" },
+    { name = "rest", parent = "all", rate = "8mbit", ceil = "10mbit", queue = "sfq" },
+]
+[[flows]]
+path = ["up"]
+rtt = "20ms"
+dscp = "ef"
+app = { kind = "bulk" }
+[[flows]]
+path = ["up"]
+rtt = "20ms"
+app = { kind = "bulk" }
+"#;
+
+    pub(crate) fn planned() -> Plan {
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let scenario = Scenario::load(TREE, &Source::default(), &none).unwrap();
+        let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
+        plan(scenario.resolved(), kernel).unwrap()
+    }
+
+    #[test]
+    fn parents_are_added_before_children_and_queues_without_tc_are_left_to_the_host() {
+        let plan = planned();
+        let lines = plan.commands.iter().map(|command| command.arguments.join(" "));
+        let lines: Vec<_> = lines.filter(|line| line.contains(" 10:")).collect();
+        let class = |parent: &str, minor: u8, rest: &str| {
+            format!("class add dev out parent {parent} classid 10:{minor} htb {rest}")
+        };
+        let call = "rate 1000000bit ceil 10000000bit burst 1600b cburst 1600b quantum 12500 prio 1";
+        let expected = [
+            "qdisc add dev out parent 1:1 handle 10: htb r2q 10 default 3 direct_qlen 1000"
+                .to_owned(),
+            class("10:", 2, "rate 10000000bit ceil 10000000bit burst 1600b"),
+            class("10:2", 1, &format!("{call} overhead 4 mpu 0")),
+            class("10:2", 3, "rate 8000000bit ceil 10000000bit burst 1600b"),
+            "qdisc add dev out parent 10:1 handle 20: codel limit 500".to_owned(),
+            "filter add dev out parent 10: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc \
+             flowid 10:1"
+                .to_owned(),
+        ];
+        assert_eq!(lines.len(), expected.len(), "{lines:?}");
+        for (line, expected) in lines.iter().zip(&expected) {
+            assert!(line.starts_with(expected.as_str()), "{line}\n{expected}");
+        }
+        let classes = plan.classes.unwrap();
+        assert_eq!(
+            classes.leaves.iter().map(|leaf| leaf.by_netlink).collect::<Vec<_>>(),
+            [false, true]
+        );
+        // 1600 B at 1 and 10 Mbit/s, in ticks of 64 ns.
+        let (_, _, call) = &classes.classes[1];
+        let buffers = call.options.iter().find(|option| option.name.starts_with("burst")).unwrap();
+        assert_eq!(buffers.shown, [200_000, 20_000]);
+    }
+
+    #[test]
+    fn a_flow_has_the_leaf_of_its_dscp() {
+        let plan = planned();
+        assert_eq!([0, 1].map(|flow| plan.leaf_of(flow)), [Some(0), Some(1)]);
+        assert_eq!([0, 1].map(|flow| plan.signals_of(flow).0), [true, false]);
+    }
 }

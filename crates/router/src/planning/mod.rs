@@ -27,6 +27,8 @@ use crate::plan::{Bottleneck, Plan, ReverseLink};
 pub(crate) use bottleneck::wire;
 use bottleneck::{KernelQueue, bottleneck, links, reverse_link};
 pub use captures::with_header_captures;
+#[cfg(test)]
+pub(crate) use classes::tests as tests_of_classes;
 use egress::Egress;
 pub use flows::own_profile;
 #[cfg(test)]
