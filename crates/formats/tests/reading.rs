@@ -183,6 +183,58 @@ fn classes_without_a_device_belong_to_the_discipline_of_their_number() {
     assert!(setup(&two).notes.iter().any(|it| it.text.contains("several devices")));
 }
 
+/// Output of iproute2 6.1 for filters that lead EF to 1:11, CS1 to 1:12 and the rest nowhere.
+const FILTERS: &str = "\
+qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x12 direct_packets_stat 0 direct_qlen 1000
+class htb 1:1 root rate 10Mbit ceil 10Mbit burst 1600b cburst 1600b
+class htb 1:11 parent 1:1 prio 0 rate 2Mbit ceil 10Mbit burst 1600b cburst 1600b
+class htb 1:12 parent 1:1 prio 0 rate 8Mbit ceil 10Mbit burst 1600b cburst 1599b
+filter parent 1: protocol ip pref 1 u32 chain 0
+filter parent 1: protocol ip pref 1 u32 chain 0 fh 800: ht divisor 1
+filter parent 1: protocol ip pref 1 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 *flowid \
+1:11 not_in_hw 
+  match 00b80000/00fc0000 at 0
+filter parent 1: protocol ip pref 1 u32 chain 0 fh 800::801 order 2049 key ht 800 bkt 0 *flowid \
+1:11 not_in_hw
+  match 0a000000/ff000000 at 12
+filter parent 1: protocol ip pref 2 flower chain 0 handle 0x1 classid 1:12
+  eth_type ipv4
+  ip_tos 32/0xfc
+  not_in_hw
+filter parent 1: protocol ip pref 3 fw chain 0 handle 0x1 classid 1:12
+filter parent 1: protocol ipv6 pref 4 u32 chain 0 fh 801::800 order 2048 key ht 801 bkt 0 *flowid \
+1:12 not_in_hw
+  match 02000000/0fc00000 at 0
+filter parent ffff: protocol all pref 49152 matchall chain 0
+filter parent ffff: protocol all pref 49152 matchall chain 0 handle 0x1
+  not_in_hw (rule hit 0)
+	action order 1: mirred (Egress Redirect to device ifb0) stolen
+ 	index 1 ref 1 bind 1
+";
+
+#[test]
+fn filters_that_tc_shows_choose_classes_and_unread_ones_are_named() {
+    let text = format!("root@gw:~# tc filter show dev eth0\n{FILTERS}");
+    let found = setup(&text);
+    let filters: Vec<_> = found.filters.iter().map(|it| (it.dscp, it.class.as_str())).collect();
+    assert_eq!(filters, [(1 << 46, "1:11"), (1 << 8, "1:12"), (1 << 8, "1:12")]);
+    assert_eq!((&*found.redirects[0].from, &*found.redirects[0].to), ("eth0", "ifb0"));
+    let notes: Vec<_> = found.notes.iter().map(|it| (it.line, it.text.as_str())).collect();
+    let [(10, addresses), (16, mark)] = notes[..] else { panic!("{notes:?}") };
+    assert!(addresses.contains("`match 0a000000/ff000000 at 12`"), "{addresses}");
+    assert!(mark.contains("`fw`"), "{mark}");
+    let toml = imported(&text).toml;
+    assert!(toml.contains("dscp = [46]") || toml.contains("dscp = [\"ef\"]"), "{toml}");
+}
+
+#[test]
+fn filters_without_a_device_belong_to_the_discipline_of_their_number() {
+    let found = setup(FILTERS);
+    assert!(found.filters.iter().all(|it| it.device == "eth0"), "{:?}", found.filters);
+    let flat = FILTERS.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    assert_eq!(setup(&flat).filters, found.filters);
+}
+
 #[test]
 fn tbf_alone_is_a_queue_in_bytes() {
     let text = "tc qdisc add dev eth0 root tbf rate 8mbit burst 10kb latency 50ms";

@@ -48,6 +48,7 @@ def _of_machine(device: str) -> str:
         return "".join(
             f"tc -d -s qdisc show dev {name}\n{_tc('-d', '-s', 'qdisc', 'show', 'dev', name)}"
             f"tc -d class show dev {name}\n{text}"
+            f"tc filter show dev {name}\n{_tc('filter', 'show', 'dev', name)}"
             for name, text in classes.items()
         )
     shown = json.loads(_tc("-j", "-d", "-s", "qdisc", "show"))

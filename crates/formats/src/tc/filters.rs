@@ -12,6 +12,9 @@ const FIRST_AUTO: u32 = 0xc000;
 /// Bits of the byte that are the DSCP; the others are ECN.
 const DSCP_BITS: u8 = 0xfc;
 
+/// The DSCPs that meet conditions, one bit each, and whether the conditions cover ECN too.
+pub(super) type Conditions = (u64, bool);
+
 /// Reads a filter that leads to a class; reports any other.
 pub(super) fn read(
     object: Token<'_>,
@@ -35,14 +38,22 @@ pub(super) fn read(
     let lowest = setup.filters.iter().filter(of_device).map(|it| it.priority).min();
     let given = after(&["prio", "pref", "priority"]).and_then(|it| it.text.parse().ok());
     let priority = given.unwrap_or(lowest.unwrap_or(FIRST_AUTO + 1).saturating_sub(1));
-    match conditions(words) {
+    let filter = TcFilter { device, major, priority, dscp: 0, class, line };
+    keep(conditions(words), filter, setup);
+    Ok(())
+}
+
+/// Keeps a filter with the DSCPs that meet its conditions, or reports what it looks at.
+pub(super) fn keep(found: Result<Conditions, String>, filter: TcFilter, setup: &mut TcSetup) {
+    let line = filter.line;
+    match found {
         Ok((dscp, looks_at_ecn)) => {
             if looks_at_ecn {
                 let text = "the filter takes packets without ECN only; here it takes all of the \
                             DSCP";
                 setup.note(TcNoteKind::Unknown, line, text);
             }
-            setup.filters.push(TcFilter { device, major, priority, dscp, class, line });
+            setup.filters.push(TcFilter { dscp, ..filter });
         }
         Err(what) => {
             let text = format!(
@@ -52,11 +63,10 @@ pub(super) fn read(
             setup.note(TcNoteKind::Unknown, line, text);
         }
     }
-    Ok(())
 }
 
 /// The DSCPs that meet the conditions of a filter, from its kind on; as [`code_points`].
-pub(super) fn conditions(words: &[Token<'_>]) -> Result<(u64, bool), String> {
+pub(super) fn conditions(words: &[Token<'_>]) -> Result<Conditions, String> {
     let is_kind = |it: &Token<'_>| {
         matches!(
             it.text,
@@ -66,9 +76,8 @@ pub(super) fn conditions(words: &[Token<'_>]) -> Result<(u64, bool), String> {
     code_points(&words[words.iter().position(is_kind).unwrap_or(words.len())..])
 }
 
-/// The DSCPs that meet the conditions, one bit each, and whether the conditions cover ECN too; or
-/// the name of a condition on something else.
-fn code_points(words: &[Token<'_>]) -> Result<(u64, bool), String> {
+/// The DSCPs that meet the conditions, or the name of a condition on something else.
+fn code_points(words: &[Token<'_>]) -> Result<Conditions, String> {
     let mut found = (u64::MAX, false);
     let mut rest = words.iter().map(|it| it.text);
     let Some(kind) = rest.next() else { return Err("what is not known".to_owned()) };
@@ -80,7 +89,7 @@ fn code_points(words: &[Token<'_>]) -> Result<(u64, bool), String> {
             "match" => of_match(&mut rest, &mut found)?,
             "ip_tos" => {
                 let (value, mask) = rest.next().unwrap_or("").split_once('/').unwrap_or(("", ""));
-                add(value, mask, &mut found)?;
+                add_text(value, mask, &mut found)?;
             }
             "flowid" | "classid" | "action" => _ = rest.next(),
             "ok" | "pass" => {}
@@ -93,14 +102,14 @@ fn code_points(words: &[Token<'_>]) -> Result<(u64, bool), String> {
 /// A condition of u32: `match ip dsfield 0xb8 0xfc`, or one that every packet meets.
 fn of_match<'t>(
     rest: &mut impl Iterator<Item = &'t str>,
-    found: &mut (u64, bool),
+    found: &mut Conditions,
 ) -> Result<(), String> {
     let mut next = || rest.next().unwrap_or("");
     let (protocol, field) = (next(), next());
     match (protocol, field) {
         ("ip", "tos" | "dsfield") | ("ip6", "priority") => {
             let (value, mask) = (next(), next());
-            add(value, mask, found)
+            add_text(value, mask, found)
         }
         ("ip" | "ip6", "src" | "dst") => match next() {
             "0/0" | "0.0.0.0/0" | "::/0" => Ok(()),
@@ -123,11 +132,15 @@ fn of_match<'t>(
     }
 }
 
+fn add_text(value: &str, mask: &str, found: &mut Conditions) -> Result<(), String> {
+    match (byte(value), byte(mask)) {
+        (Some(value), Some(mask)) => add((value, mask), found),
+        _ => Err(format!("`{value}` under the mask `{mask}`")),
+    }
+}
+
 /// Keeps the DSCPs whose byte has this value under this mask.
-fn add(value: &str, mask: &str, found: &mut (u64, bool)) -> Result<(), String> {
-    let (Some(value), Some(mask)) = (byte(value), byte(mask)) else {
-        return Err(format!("`{value}` under the mask `{mask}`"));
-    };
+pub(super) fn add((value, mask): (u8, u8), found: &mut Conditions) -> Result<(), String> {
     if value & mask & !DSCP_BITS != 0 {
         return Err("the ECN field".to_owned());
     }

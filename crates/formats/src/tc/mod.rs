@@ -17,6 +17,7 @@ mod export_cake;
 mod export_link;
 mod export_scheduler;
 mod filters;
+mod filters_shown;
 mod json;
 mod line;
 mod netem;

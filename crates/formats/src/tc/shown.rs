@@ -2,6 +2,7 @@
 //! indentation.
 
 use super::commands::{of_tc, without_prompt};
+use super::filters_shown;
 use super::statement::{Head, class_options, head_word, qdisc_options, size_table};
 use super::tree::{
     TcClass, TcCounters, TcNote, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
@@ -41,6 +42,7 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
         read_record(device, record, &mut setup)?;
     }
     place_classes(&mut setup);
+    place_filters(&mut setup);
     match setup.qdiscs.is_empty() {
         true => Err(FormatError::whole(
             "no line `qdisc KIND HANDLE:` is in the text; paste what `tc -s qdisc show` prints",
@@ -76,12 +78,35 @@ fn place_classes(setup: &mut TcSetup) {
     }
 }
 
+/// Filters belong to the device of the only discipline with their major number.
+fn place_filters(setup: &mut TcSetup) {
+    let TcSetup { filters, qdiscs, notes, .. } = setup;
+    for filter in filters.iter_mut().filter(|it| it.device.is_empty()) {
+        let of_major = |it: &&TcQdisc| same_number(it.handle.trim_end_matches(':'), &filter.major);
+        let mut owners = qdiscs.iter().filter(of_major);
+        match (owners.next(), owners.next()) {
+            (Some(owner), None) => owner.device.clone_into(&mut filter.device),
+            (Some(_), Some(_)) => notes.push(TcNote {
+                kind: TcNoteKind::Unknown,
+                line: filter.line,
+                text: format!(
+                    "several devices have a discipline {}: for this filter; paste `tc filter show \
+                     dev NAME` with that line",
+                    filter.major
+                ),
+            }),
+            (None, _) => {}
+        }
+    }
+}
+
 /// The words of a show command such as `tc -s qdisc show dev eth0`, without a prompt. In output,
 /// unlike in a script, `#` is one.
 fn show_command<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     let prompt = words.iter().position(|it| it.text.ends_with(['#', '$', '%']));
     let command = &words[prompt.map_or(0, |at| at + 1)..];
-    let is_output = command.first().is_none_or(|it| matches!(it.text, "qdisc" | "class"));
+    let is_output =
+        command.first().is_none_or(|it| matches!(it.text, "qdisc" | "class" | "filter"));
     (!is_output && of_tc(command).is_some()).then_some(command)
 }
 
@@ -96,6 +121,8 @@ fn is_start(at: usize, line: &[Token<'_>], before: &[Token<'_>]) -> bool {
     let has_handle = || line.get(at + 2).is_some_and(|it| it.text.ends_with(':'));
     match line[at].text {
         "qdisc" => at == 0 || has_handle(),
+        "filter" if at == 0 => true,
+        "filter" => line.get(at + 1).is_some_and(|it| matches!(it.text, "parent" | "protocol")),
         "class" => before.last().is_none_or(|it| it.line != line[at].line),
         _ => false,
     }
@@ -103,6 +130,10 @@ fn is_start(at: usize, line: &[Token<'_>], before: &[Token<'_>]) -> bool {
 
 fn read_record(device: &str, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let first = words[0];
+    if first.text == "filter" && words.len() > 1 {
+        filters_shown::read(device, words, setup);
+        return Ok(());
+    }
     if !matches!(first.text, "qdisc" | "class") {
         let text = format!("`{}` and what follows is not tc output, and is left out", first.text);
         setup.note(TcNoteKind::Unknown, first.line, text);
