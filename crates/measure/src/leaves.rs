@@ -6,8 +6,11 @@
 use sojourn_aqm::qdiscs::classes::CODE_POINTS;
 use sojourn_aqm::{CauseClass, QdiscSpec, Time, registry};
 use sojourn_record::Histogram;
+use sojourn_record::rows::{HistogramOf, Scope, SummaryRow};
 use sojourn_scenario::resolved::Link;
 
+use crate::metrics::{self, Metric};
+use crate::queue_rows::{push_delays, push_histogram, summarise_fates};
 use crate::{Fates, PacketView};
 
 /// The name of packets that no class has.
@@ -62,7 +65,7 @@ impl Leaves {
     }
 
     /// The leaves; packets without a class only if there were any.
-    pub(crate) fn into_leaves(mut self) -> Vec<Leaf> {
+    fn into_leaves(mut self) -> Vec<Leaf> {
         self.leaves.pop_if(|last| last.fates.arrived == 0 && last.sent == 0);
         self.leaves
     }
@@ -99,6 +102,32 @@ impl Leaves {
     pub(crate) fn waiting(&mut self, packet: &PacketView, arrived: Time) {
         self.leaf(packet, arrived).waiting += 1;
     }
+}
+
+/// Adds the rows and distributions of the leaves of a link.
+pub(crate) fn summarise(
+    leaves: Option<Box<Leaves>>,
+    seconds: f64,
+    rows: &mut Vec<SummaryRow>,
+    histograms: &mut Vec<HistogramOf>,
+) {
+    for mut leaf in leaves.into_iter().flat_map(|leaves| leaves.into_leaves()) {
+        summarise_leaf(rows, &leaf, seconds);
+        push_histogram(histograms, Scope::Leaf, &leaf.name, "delay", &mut leaf.delays);
+    }
+}
+
+/// A leaf class has the metrics of a queue that do not depend on the link's capacity.
+fn summarise_leaf(rows: &mut Vec<SummaryRow>, leaf: &Leaf, seconds: f64) {
+    let mut row = |metric: &Metric, value| {
+        rows.push(metric.row_of(Scope::Leaf, &leaf.name, value));
+    };
+    push_delays(&mut row, &leaf.delays, &metrics::DELAY);
+    row(&metrics::THROUGHPUT, leaf.bytes as f64 * 8.0 / seconds);
+    row(&metrics::ARRIVED, leaf.fates.arrived as f64);
+    row(&metrics::SENT, leaf.sent as f64);
+    row(&metrics::WAITING, leaf.waiting as f64);
+    summarise_fates(&mut row, &leaf.fates);
 }
 
 /// Whether a queue clears the DSCP of packets that leave (`wash` of CAKE).

@@ -30,6 +30,7 @@ mod packet;
 mod packet_pairs;
 mod playback;
 mod probe;
+mod queue_rows;
 mod round_trips;
 pub mod summary;
 mod transmissions;

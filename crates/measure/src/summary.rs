@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use sojourn_aqm::{CauseClass, Var};
+use sojourn_aqm::Var;
 use sojourn_record::Histogram;
-use sojourn_record::rows::{
-    BinRow, DropDelaysOf, FlowRow, FlowStateRow, HistogramOf, Run, Scope, SummaryRow,
-};
+use sojourn_record::rows::{BinRow, DropDelaysOf, FlowRow, FlowStateRow, Run, Scope, SummaryRow};
 use sojourn_scenario::resolved::{App, Codec, FlowGroup, Resolved};
 use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::completion::{self, Quantile};
 use crate::fairness::jain;
-use crate::metrics::{self, Metric, Statistic, Written};
+use crate::metrics::{self, Metric, Statistic};
+use crate::queue_rows::{CAUSES, push_delays, push_histogram, summarise_fates};
 use crate::{
-    ClassStats, Counters, Fates, FlowCount, Leaf, LinkStats, LinkUse, Probe, WAITED, activity,
-    emodel, playback,
+    ClassStats, Counters, FlowCount, LinkStats, LinkUse, Probe, WAITED, activity, emodel, leaves,
+    playback,
 };
 
 /// Variables of every queue, in addition to those of its discipline, in the order of the samples.
@@ -32,9 +31,6 @@ pub const BUILTIN_VARS: [Var; 7] = [
     Var { name: "marks", unit: "packets", doc: "packets marked since the last sample" },
     Var { name: "rate", unit: "bit/s", doc: "rate of departures since the last sample" },
 ];
-
-const CAUSES: [CauseClass; 4] =
-    [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic, CauseClass::Policed];
 
 /// The measurements of an engine at the end of a run.
 pub struct Outcome {
@@ -74,10 +70,7 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
             summary.extend(wire_rows(&row.name, offered, lost));
         }
         push_histogram(&mut histograms, Scope::Queue, &row.name, "delay", &mut stats.delays);
-        for mut leaf in stats.leaves.take().into_iter().flat_map(|leaves| leaves.into_leaves()) {
-            summarise_leaf(&mut summary, &leaf, seconds);
-            push_histogram(&mut histograms, Scope::Leaf, &leaf.name, "delay", &mut leaf.delays);
-        }
+        leaves::summarise(stats.leaves.take(), seconds, &mut summary, &mut histograms);
     }
     let (flows, flow_classes) = flow_names(plan);
     let (mut of_class, mut groups) = (BTreeMap::new(), BTreeMap::new());
@@ -199,19 +192,6 @@ pub fn flow_names(plan: &Resolved) -> (Vec<String>, Vec<String>) {
     (names.collect(), classes.collect())
 }
 
-fn push_histogram(
-    rows: &mut Vec<HistogramOf>,
-    scope: Scope,
-    name: &str,
-    metric: &'static str,
-    histogram: &mut Histogram,
-) {
-    if histogram.count() > 0 {
-        let histogram = std::mem::take(histogram); // a copy per link would be large
-        rows.push(HistogramOf { scope, name: name.into(), metric, histogram });
-    }
-}
-
 /// The playout delay of voice calls is this quantile of the packets' delays; later packets are not
 /// counted as lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
@@ -242,49 +222,6 @@ fn summarise_queue(
     summarise_fates(&mut row, fates);
 }
 
-/// A leaf class has the metrics of a queue that do not depend on the link's capacity.
-fn summarise_leaf(rows: &mut Vec<SummaryRow>, leaf: &Leaf, seconds: f64) {
-    let mut row = |metric: &Metric, value| {
-        rows.push(metric.row_of(Scope::Leaf, &leaf.name, value));
-    };
-    push_delays(&mut row, &leaf.delays, &metrics::DELAY);
-    row(&metrics::THROUGHPUT, leaf.bytes as f64 * 8.0 / seconds);
-    row(&metrics::ARRIVED, leaf.fates.arrived as f64);
-    row(&metrics::SENT, leaf.sent as f64);
-    row(&metrics::WAITING, leaf.waiting as f64);
-    summarise_fates(&mut row, &leaf.fates);
-}
-
-/// Writes which shares of the packets were dropped and marked.
-fn summarise_fates(row: &mut impl FnMut(&Metric, f64), fates: &Fates) {
-    if fates.arrived == 0 {
-        return; // no rates without packets
-    }
-    let rate = |count: u64| count as f64 / fates.arrived as f64;
-    row(&metrics::DROP_RATE, rate(fates.dropped.iter().sum()));
-    row(&metrics::MARK_RATE, rate(fates.marked.iter().sum()));
-    let polices = fates.dropped[CauseClass::Policed as usize] > 0;
-    for cause in CAUSES.into_iter().filter(|it| polices || *it != CauseClass::Policed) {
-        let (by_drop, by_mark) = of_cause(cause);
-        row(by_drop, rate(fates.dropped[cause as usize]));
-        if let Some(by_mark) = by_mark {
-            row(by_mark, rate(fates.marked[cause as usize]));
-        }
-    }
-}
-
-/// The shares dropped and marked for a cause; overflow marks nothing.
-fn of_cause(cause: CauseClass) -> (&'static Metric, Option<&'static Metric>) {
-    let [overflow, random, deterministic] = &metrics::DROP_RATES;
-    let [random_mark, deterministic_mark] = &metrics::MARK_RATES;
-    match cause {
-        CauseClass::Overflow => (overflow, None),
-        CauseClass::Random => (random, Some(random_mark)),
-        CauseClass::Deterministic => (deterministic, Some(deterministic_mark)),
-        CauseClass::Policed => (&metrics::DROP_RATE_POLICED, None),
-    }
-}
-
 /// Writes the frame metrics of a wireless transmitter.
 fn summarise_frames(row: &mut impl FnMut(&Metric, f64), counts: &Counters) {
     const { assert!(metrics::FRAME_SHARES.len() == OfdmRate::COUNT) };
@@ -310,21 +247,6 @@ pub fn wire_rows(name: &str, offered: u64, lost: u64) -> impl Iterator<Item = Su
     let rate = (offered > 0).then(|| lost as f64 / offered as f64);
     let rate = rate.map(|rate| metrics::WIRE_LOSS_RATE.row(name, rate));
     [metrics::WIRE_LOST.row(name, lost as f64)].into_iter().chain(rate)
-}
-
-/// Writes those statistics of a distribution that the table of metrics declares; nothing if it is
-/// empty.
-fn push_delays(row: &mut impl FnMut(&Metric, f64), histogram: &Histogram, metrics: &[Metric]) {
-    let Some(mean_ns) = histogram.mean_ns() else { return };
-    for metric in metrics.iter().filter(|metric| !matches!(metric.written, Written::Never(_))) {
-        let ns = match metric.statistic {
-            Statistic::Mean => mean_ns,
-            Statistic::Quantile(q) => histogram.quantile_ns(q).unwrap_or(0.0),
-            Statistic::Max => histogram.max_ns().unwrap_or(0) as f64,
-            Statistic::Single | Statistic::Above(_) => continue,
-        };
-        row(metric, ns / 1e9);
-    }
 }
 
 const MINUTE_NS: f64 = 60e9;
@@ -427,6 +349,7 @@ mod tests {
     use sojourn_record::rows::SignalRow;
 
     use super::*;
+    use crate::Fates;
 
     #[test]
     fn jains_index_of_equal_and_of_single_shares() {

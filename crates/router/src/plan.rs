@@ -327,24 +327,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The leaf in the kernel of a flow's packets, by index; `None` without classes.
-    pub fn leaf_of(&self, flow: u32) -> Option<usize> {
-        let dscp = self.flows.get(flow as usize).map_or(0, |flow| flow.dscp);
-        *self.classes.as_ref()?.leaf_of.get(usize::from(dscp))?
-    }
-
-    /// Whether the kernel's queue of a flow's packets drops at its head, and whether its signals
-    /// are random.
-    pub fn signals_of(&self, flow: u32) -> (bool, bool) {
-        match (&self.classes, self.leaf_of(flow)) {
-            (Some(classes), Some(leaf)) => {
-                let leaf = &classes.leaves[leaf];
-                (leaf.drops_at_head, leaf.is_random)
-            }
-            _ => (self.drops_at_head, self.is_random),
-        }
-    }
-
     /// The links of our router, the forward one first.
     pub fn router_links(&self) -> impl Iterator<Item = &RouterLinkPlan> {
         let forward = match &self.bottleneck {
@@ -353,13 +335,6 @@ impl Plan {
         };
         let reverse = self.reverse.iter().map(|reverse| &reverse.link);
         forward.into_iter().chain(reverse).chain(&self.stations)
-    }
-
-    /// The first flow of the user's programs, which are numbered after those of the scenario's
-    /// groups; `u32::MAX` without programs.
-    pub fn first_of_programs(&self) -> u32 {
-        let Some(programs) = &self.programs else { return u32::MAX };
-        self.flows.iter().filter(|flow| flow.group < programs.group).count() as u32
     }
 
     /// Whether there is a namespace between the kernel's router and the receivers, for our wire and

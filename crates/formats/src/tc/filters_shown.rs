@@ -41,7 +41,7 @@ pub(super) fn read(device: &str, words: &[Token<'_>], setup: &mut TcSetup) {
         return note(setup, "the filter has no `pref`, and is not read: paste all of its lines");
     };
     let Ok(priority) = priority.parse() else {
-        return note(setup, "the filter's `pref` is no number, and it is not read");
+        return note(setup, "the filter's `pref` is not a number, and it is not read");
     };
     let found = match kind {
         "u32" => of_u32(words, after("protocol").unwrap_or("")),

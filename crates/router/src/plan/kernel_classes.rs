@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::KernelQdisc;
+use super::{KernelQdisc, Plan};
 
 /// A scheduler of the kernel with its classes, as netlink must report them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -34,4 +34,24 @@ pub struct KernelLeaf {
     pub drops_at_head: bool,
     /// Whether its queue's signals are random.
     pub is_random: bool,
+}
+
+impl Plan {
+    /// The leaf in the kernel of a flow's packets, by index; `None` without classes.
+    pub fn leaf_of(&self, flow: u32) -> Option<usize> {
+        let dscp = self.flows.get(flow as usize).map_or(0, |flow| flow.dscp);
+        *self.classes.as_ref()?.leaf_of.get(usize::from(dscp))?
+    }
+
+    /// Whether the kernel's queue of a flow's packets drops at its head, and whether its signals
+    /// are random.
+    pub fn signals_of(&self, flow: u32) -> (bool, bool) {
+        match (&self.classes, self.leaf_of(flow)) {
+            (Some(classes), Some(leaf)) => {
+                let leaf = &classes.leaves[leaf];
+                (leaf.drops_at_head, leaf.is_random)
+            }
+            _ => (self.drops_at_head, self.is_random),
+        }
+    }
 }

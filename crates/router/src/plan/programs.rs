@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Plan;
+
 /// The side of the link on which a host is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -114,6 +116,15 @@ pub fn host_interface(index: usize) -> String {
 /// The name of a host's namespace for `ip netns`.
 pub fn host_netns(name: &str) -> String {
     format!("host-{name}")
+}
+
+impl Plan {
+    /// The first flow of the user's programs, which are numbered after those of the scenario's
+    /// groups; `u32::MAX` without programs.
+    pub fn first_of_programs(&self) -> u32 {
+        let Some(programs) = &self.programs else { return u32::MAX };
+        self.flows.iter().filter(|flow| flow.group < programs.group).count() as u32
+    }
 }
 
 #[cfg(test)]

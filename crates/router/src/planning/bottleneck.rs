@@ -138,7 +138,7 @@ pub(crate) fn wire(link: &Link) -> Option<WirePlan> {
     })
 }
 
-/// What waits at the bottleneck in the kernel.
+/// The queue of a bottleneck in the kernel.
 pub(super) enum KernelQueue {
     /// A discipline.
     One(Box<TcDiscipline>),
