@@ -19,6 +19,7 @@ __all__ = [
     "App",
     "Ared",
     "BernoulliLoss",
+    "BlocksJitter",
     "Blue",
     "Bucket",
     "Bulk",
@@ -2156,8 +2157,33 @@ class LogNormalJitter(_Part):
     reorder: bool | None = None
 
 
-# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential` or `lognormal`. Draws are independent.
-Jitter: TypeAlias = UniformJitter | ExponentialJitter | LogNormalJitter
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlocksJitter(_Part):
+    """Packets leave in blocks, in order, as on a medium that a scheduler grants.
+
+    Attributes:
+        every: A block leaves at every multiple of this time, if packets have entered since the
+            last.
+        request: A packet after a pause leaves at a multiple of this time instead, when the sender
+            may request a grant. The default is ``every``.
+        pause: How long after a block a pause begins: the time from a request to the use of its
+            grant, which ``delay`` includes. Default: ``"0s"``.
+        retransmit: Probability that a block is corrupted and sent again. Default: ``0.0``.
+        round_trip: How much later a block arrives that is sent again. Later blocks wait for it.
+            Default: ``"0s"``.
+    """
+
+    _kind: ClassVar[str | None] = "blocks"
+
+    every: str
+    request: str | None = None
+    pause: str | None = None
+    retransmit: float | None = None
+    round_trip: str | None = None
+
+
+# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal` or `blocks`. Draws are independent.
+Jitter: TypeAlias = UniformJitter | ExponentialJitter | LogNormalJitter | BlocksJitter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2220,8 +2246,8 @@ class Link(_Part):
             ``trace`` recorded on a real link, or ``wireless``: a transmitter of a wireless LAN.
             Needed without ``template``.
         template: A link after published values, instead of ``rate`` and other keys that it sets:
-            ``starlink:direction=up,seed=2``, ``docsis:rate=20mbit``, ``vdsl:rate=50mbit``,
-            ``adsl:rate=8mbit``.
+            ``starlink:direction=up,seed=2``, ``lte:handover=60s``, ``docsis:rate=20mbit``,
+            ``gpon:onus=16``, ``xgpon``, ``vdsl:rate=50mbit``, ``adsl:rate=8mbit``.
         delay: Propagation delay, or a ``schedule`` of delays. The base RTT of flows is that at the
             smallest. Default: ``"0s"``.
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux

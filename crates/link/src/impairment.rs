@@ -3,7 +3,7 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{DelayChanges, Extra, Jitter, Link as LinkPlan, Loss};
+use sojourn_scenario::resolved::{Blocks, DelayChanges, Extra, Jitter, Link as LinkPlan, Loss};
 
 /// Loss, jitter and bleaching on one path. Loss and jitter have separate random streams, so that
 /// neither changes the draws of the other.
@@ -17,6 +17,8 @@ pub struct Impairment {
     in_bad_state: bool,
     /// When the last packet's propagation started; later packets may not overtake it.
     last: Time,
+    /// When the last block leaves, and when it has been received.
+    block: Option<(Time, Time)>,
     offered: u64,
     lost: u64,
     at_warmup: (u64, u64),
@@ -63,6 +65,7 @@ impl Impairment {
             bleaches,
             in_bad_state: false,
             last: Time::ZERO,
+            block: None,
             offered: 0,
             lost: 0,
             at_warmup: (0, 0),
@@ -96,10 +99,11 @@ impl Impairment {
         if self.jitter.is_none() && self.changes.is_none() {
             return Some(now);
         }
-        let above = self.changes.as_ref().map_or(Span::ZERO, |changes| changes.at(now));
-        let jitter = self.jitter.as_mut();
-        let late =
-            now + above + jitter.map_or(Span::ZERO, |(jitter, rng)| extra(jitter.extra, rng));
+        let start = now + self.changes.as_ref().map_or(Span::ZERO, |changes| changes.at(now));
+        let late = match &mut self.jitter {
+            None => start,
+            Some((jitter, rng)) => delayed(jitter.extra, start, &mut self.block, rng),
+        };
         if self.reorders() {
             return Some(late);
         }
@@ -134,15 +138,34 @@ impl Impairment {
     }
 }
 
-/// Draws an extra delay.
-fn extra(extra: Extra, rng: &mut Rng) -> Span {
-    match extra {
-        Extra::Uniform(max) => Span::from_nanos(rng.below(max.as_nanos())),
-        Extra::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs())),
-        Extra::LogNormal { mean, deviation } => {
-            Span::from_secs_f64(draw::lognormal(rng, mean.as_secs(), deviation.as_secs()))
+/// Draws an extra delay; returns when it is over.
+fn delayed(extra: Extra, start: Time, block: &mut Option<(Time, Time)>, rng: &mut Rng) -> Time {
+    start
+        + match extra {
+            Extra::Uniform(max) => Span::from_nanos(rng.below(max.as_nanos())),
+            Extra::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs())),
+            Extra::LogNormal { mean, deviation } => {
+                Span::from_secs_f64(draw::lognormal(rng, mean.as_secs(), deviation.as_secs()))
+            }
+            Extra::Blocks(blocks) => return in_block(blocks, start, block, rng),
         }
+}
+
+/// When the block is received in which a packet leaves that may leave from `start` on.
+/// [`Impairment::pass`] keeps blocks in order.
+fn in_block(blocks: Blocks, start: Time, last: &mut Option<(Time, Time)>, rng: &mut Rng) -> Time {
+    let pauses = last.is_none_or(|(left, _)| start > left + blocks.pause);
+    let every = if pauses { blocks.request } else { blocks.every };
+    let leaves = Time::from_nanos(start.as_nanos().next_multiple_of(every.as_nanos()));
+    if let Some((left, received)) = *last
+        && leaves <= left
+    {
+        return received;
     }
+    let again = blocks.retransmit > 0.0 && rng.uniform() < blocks.retransmit;
+    let received = if again { leaves + blocks.round_trip } else { leaves };
+    *last = Some((leaves, received));
+    received
 }
 
 #[cfg(test)]
@@ -253,6 +276,49 @@ mod tests {
         let lost =
             [0, 999, 1_000, 1_999, 2_000].map(|at| path.pass(Time::from_nanos(at)).is_none());
         assert_eq!(lost, [false, false, true, true, false]);
+    }
+
+    /// When packets that enter at these times, in microseconds, leave in blocks of 1 ms.
+    fn in_blocks(enter_us: &[u64], change: impl Fn(&mut Blocks)) -> Vec<u64> {
+        let (every, zero) = (Span::from_millis(1), Span::ZERO);
+        let mut blocks =
+            Blocks { every, request: every, pause: zero, retransmit: 0.0, round_trip: zero };
+        change(&mut blocks);
+        let mut path = with(None, Some(Jitter { extra: Extra::Blocks(blocks), reorder: false }));
+        let mut at = |us: &u64| path.pass(Time::from_nanos(us * 1_000)).expect("none is lost");
+        enter_us.iter().map(|us| at(us).as_nanos() / 1_000).collect()
+    }
+
+    #[test]
+    fn packets_leave_together_at_the_end_of_their_block() {
+        let left = in_blocks(&[1, 400, 1_000, 1_001, 5_500], |_| ());
+        assert_eq!(left, [1_000, 1_000, 1_000, 2_000, 6_000]);
+    }
+
+    #[test]
+    fn after_a_pause_a_packet_waits_for_the_next_request() {
+        let request = |blocks: &mut Blocks| {
+            (blocks.request, blocks.pause) = (Span::from_millis(10), Span::from_millis(8));
+        };
+        // The request at 10 ms covers what enters before it. Until its grant is used at 18 ms,
+        // later packets need no request.
+        let left = in_blocks(&[3_000, 5_000, 10_500, 18_000, 18_500, 40_001], request);
+        assert_eq!(left, [10_000, 10_000, 11_000, 18_000, 19_000, 50_000]);
+    }
+
+    #[test]
+    fn a_block_that_is_sent_again_holds_up_those_behind_it() {
+        let again = |blocks: &mut Blocks| {
+            (blocks.retransmit, blocks.round_trip) = (0.1, Span::from_millis(8));
+        };
+        let enter: Vec<u64> = (0..20_000).map(|packet| 500 * packet + 1).collect();
+        let left = in_blocks(&enter, again);
+        assert!(left.is_sorted());
+        let waits: Vec<u64> = enter.iter().zip(&left).map(|(enter, left)| left - enter).collect();
+        assert!(waits.iter().all(|&wait_us| wait_us < 9_000));
+        // Nothing holds a block up if it and the seven before it arrive at once: 0.9^8.
+        let held = waits.iter().filter(|&&wait_us| wait_us >= 1_000).count() as f64 / 20_000.0;
+        assert!((held - (1.0 - 0.9_f64.powi(8))).abs() < 0.03, "{held}");
     }
 
     #[test]

@@ -31,6 +31,13 @@ rate = { kind = "trace", file = "x.down", opportunity = "1504B" }
 jitter = { kind = "exponential", mean = "4ms" }
 [links.d]
 rate = { kind = "wireless", wlan = "w", rate = "minstrel", snr = "20dB" }
+[links.d.jitter]
+kind = "blocks"
+every = "1ms"
+request = "10ms"
+pause = "8ms"
+retransmit = 0.1
+round_trip = "9ms"
 [wlans.w]
 rate = "24mbit"
 error_rate = 0.5
@@ -151,6 +158,11 @@ fn rates_jitter_and_loss_have_their_kind() {
     assert_eq!(trace, expected);
     let jitter = json!({ "kind": "exponential", "mean": "4ms", "reorder": false });
     assert_eq!(links[2]["jitter"], jitter);
+    let blocks = json!({
+        "kind": "blocks", "every": "1ms", "request": "10ms", "pause": "8ms", "retransmit": 0.1,
+        "round_trip": "9ms",
+    });
+    assert_eq!(links[3]["jitter"], blocks);
     // At 20 dB, 36 Mbit/s carries most: 12,000 bits in 28 + 90 + 370 + 44 us, with slots of 20 us.
     let wireless = json!({
         "kind": "wireless", "wlan": "w", "alone": links[3]["rate"]["alone"],
@@ -279,7 +291,7 @@ fn applications_reach_another_process_unchanged_as_numbers() {
 
 #[test]
 fn jitter_and_loss_reach_another_process_unchanged() {
-    for link in &all().links[..3] {
+    for link in &all().links {
         let jitter = link.jitter.unwrap();
         let sent = serde_json::to_string(&jitter.extra).unwrap();
         assert_eq!(serde_json::from_str::<Extra>(&sent).unwrap(), jitter.extra);

@@ -491,6 +491,11 @@ fn buckets_devices_jitter_and_loss_are_checked() {
     let jitter = "jitter = { kind = \"uniform\", max = \"0ms\" }";
     refused(&link(jitter), &at("jitter.max"), "must be positive");
     refused(&link("jitter = { kind = \"normal\" }"), &at("jitter.kind"), "known: uniform");
+    let blocks = |more: &str| link(&format!("jitter = {{ kind = \"blocks\", {more} }}"));
+    assert!(load(&blocks("every = \"1ms\""), &[]).is_ok());
+    refused(&blocks("every = \"0ms\""), &at("jitter.every"), "must be positive");
+    refused(&blocks("every = \"1ms\", retransmit = 0.1"), &at("jitter"), "go together");
+    refused(&blocks("every = \"1ms\", retransmit = 2"), &at("jitter.retransmit"), "from 0 to 1");
     refused(&link("loss = { kind = \"bernoulli\", rate = 1.5 }"), &at("loss.rate"), "from 0 to 1");
     refused(&link("loss = { kind = \"bernoulli\" }"), &at("loss.rate"), "rate = 0.01");
     let elliott = "loss = { kind = \"gilbert-elliott\", enter = 0.1, leave = -1 }";

@@ -52,6 +52,9 @@ fn wire() -> impl Strategy<Value = Value> {
         (1u64..9000).prop_map(|us| json!({
             "jitter": {"kind": "exponential", "mean": format!("{us}us"), "reorder": true},
         })),
+        (1u64..9000).prop_map(|us| json!({
+            "jitter": {"kind": "blocks", "every": "1ms", "request": format!("{us}us")},
+        })),
     ];
     let loss = prop_oneof![
         Just(json!({})),

@@ -198,6 +198,7 @@ const TABLES: &[&str] = &[
     r#"{ kind = "prio", default = "nonsense", classes = [] }"#,
     r#"{ kind = "uniform", max = "5ms", reorder = true }"#,
     r#"{ kind = "lognormal", mean = "5ms", deviation = "1s" }"#,
+    r#"{ kind = "blocks", every = "1ms", request = "5ms", retransmit = 1, round_trip = "1ns" }"#,
     r#"{ kind = "bernoulli", rate = 0.5 }"#,
     r#"{ kind = "gilbert-elliott", enter = 0.1, leave = 0.1 }"#,
     r#"{ kind = "pareto", shape = 0.1, min = "1B", max = "1GB" }"#,

@@ -44,8 +44,8 @@ pub struct DelaySchedule {
     pub reorder: bool,
 }
 
-/// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential` or `lognormal`.
-/// Draws are independent.
+/// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal` or
+/// `blocks`. Draws are independent.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Jitter {
@@ -58,6 +58,9 @@ pub enum Jitter {
     /// Log-normally distributed: mostly small, occasionally large.
     #[schemars(title = "LogNormalJitter")]
     LogNormal(LogNormalJitter),
+    /// Packets leave in blocks, in order, as on a medium that a scheduler grants.
+    #[schemars(title = "BlocksJitter")]
+    Blocks(BlocksJitter),
 }
 
 /// Uniform between zero and `max`.
@@ -93,6 +96,29 @@ pub struct LogNormalJitter {
     /// Whether packets may overtake each other. If not, a packet waits for the one before it.
     #[serde(default)]
     pub reorder: bool,
+}
+
+/// Packets leave in blocks, in order, as on a medium that a scheduler grants.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BlocksJitter {
+    /// A block leaves at every multiple of this time, if packets have entered since the last.
+    pub every: SpanText,
+    /// A packet after a pause leaves at a multiple of this time instead, when the sender may
+    /// request a grant. The default is `every`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<SpanText>,
+    /// How long after a block a pause begins: the time from a request to the use of its grant,
+    /// which `delay` includes.
+    #[serde(default = "none")]
+    pub pause: SpanText,
+    /// Probability that a block is corrupted and sent again.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub retransmit: f64,
+    /// How much later a block arrives that is sent again. Later blocks wait for it.
+    #[serde(default = "none")]
+    pub round_trip: SpanText,
 }
 
 /// Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott` or `schedule`.
@@ -155,10 +181,11 @@ tagged!(VaryingDelay, "a time, or a table of kind `schedule`", {
     "schedule" => Schedule(DelaySchedule)
 });
 
-tagged!(Jitter, "a table with `kind`: uniform, exponential or lognormal", {
+tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal or blocks", {
     "uniform" => Uniform(UniformJitter),
     "exponential" => Exponential(ExponentialJitter),
-    "lognormal" => LogNormal(LogNormalJitter)
+    "lognormal" => LogNormal(LogNormalJitter),
+    "blocks" => Blocks(BlocksJitter)
 });
 
 tagged!(Loss, "a table with `kind`: bernoulli, gilbert-elliott or schedule", {
@@ -221,6 +248,14 @@ impl<'de> de::Visitor<'de> for DelayVisitor {
     }
 }
 
+impl BlocksJitter {
+    /// Blocks that are received at once, each requested when the one before it leaves.
+    pub(crate) fn every(every: Span) -> BlocksJitter {
+        let (every, zero) = (SpanText(every), none());
+        BlocksJitter { every, request: None, pause: zero, retransmit: 0.0, round_trip: zero }
+    }
+}
+
 impl Jitter {
     /// Whether packets may overtake each other.
     pub(crate) fn reorders(&self) -> bool {
@@ -228,10 +263,15 @@ impl Jitter {
             Jitter::Uniform(jitter) => jitter.reorder,
             Jitter::Exponential(jitter) => jitter.reorder,
             Jitter::LogNormal(jitter) => jitter.reorder,
+            Jitter::Blocks(_) => false,
         }
     }
 }
 
 fn always() -> f64 {
     1.0
+}
+
+fn none() -> SpanText {
+    SpanText(Span::ZERO)
 }

@@ -6,7 +6,9 @@ use super::checks::{framing_bytes, packing, probability};
 use super::{Checked, refuse};
 use crate::document::quantities::{SizeText, SpanText};
 use crate::document::{capacity, links, wire};
-use crate::resolved::{Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Loss, Policer};
+use crate::resolved::{
+    Blocks, Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Loss, Policer,
+};
 
 /// The deepest bucket whose tokens engines can count without overflow.
 pub(super) const DEEPEST_BUCKET: u64 = 1_000_000_000;
@@ -173,6 +175,29 @@ pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Opt
             },
             reorder: lognormal.reorder,
         }),
+        Some(wire::Jitter::Blocks(written)) => {
+            Some(Jitter { extra: Extra::Blocks(blocks(place, written, positive)?), reorder: false })
+        }
+    })
+}
+
+/// The blocks of a medium that a scheduler grants.
+fn blocks(
+    place: &str,
+    written: &wire::BlocksJitter,
+    positive: impl Fn(&str, Span) -> Checked<Span>,
+) -> Checked<Blocks> {
+    let retransmit = probability(&format!("{place}.retransmit"), written.retransmit)?;
+    if (retransmit > 0.0) != (written.round_trip.0 > Span::ZERO) {
+        let message = "`retransmit` and `round_trip` go together; write both or none";
+        return refuse(place, message);
+    }
+    Ok(Blocks {
+        every: positive("every", written.every.0)?,
+        request: positive("request", written.request.unwrap_or(written.every).0)?,
+        pause: written.pause.0,
+        retransmit,
+        round_trip: written.round_trip.0,
     })
 }
 

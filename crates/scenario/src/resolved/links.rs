@@ -279,6 +279,27 @@ pub enum Extra {
         #[serde(with = "as_numbers::span")]
         deviation: Span,
     },
+    /// Packets leave in blocks.
+    Blocks(Blocks),
+}
+
+/// When the blocks of a medium leave that a scheduler grants.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Blocks {
+    /// A block leaves at multiples of this time.
+    #[serde(with = "as_numbers::span")]
+    pub every: Span,
+    /// The first block after a pause leaves at multiples of this time.
+    #[serde(with = "as_numbers::span")]
+    pub request: Span,
+    /// How long after a block a pause begins.
+    #[serde(with = "as_numbers::span")]
+    pub pause: Span,
+    /// Probability that a block is sent again.
+    pub retransmit: f64,
+    /// How much later it arrives then.
+    #[serde(with = "as_numbers::span")]
+    pub round_trip: Span,
 }
 
 /// Random loss on a wire; all numbers are probabilities.

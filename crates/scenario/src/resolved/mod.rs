@@ -22,7 +22,7 @@ pub use self::apps::{
 };
 pub use self::flows::FlowGroup;
 pub use self::links::{
-    Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Policer, Trace,
+    Blocks, Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Policer, Trace,
 };
 pub use self::schedule::Schedule;
 pub use self::scheduler::{Class, Scheduler, SchedulerKind};

@@ -6,8 +6,8 @@ use sojourn_aqm::{Ecn, Rate, Span, Time, units};
 
 use super::scheduler_json::{self, add_packing, queue};
 use super::{
-    App, Capacity, Carried, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio, RateControl,
-    Resolved, Shape, Sizes, Tcp, Trace, Transfers, Wlan,
+    App, Blocks, Capacity, Carried, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio,
+    RateControl, Resolved, Shape, Sizes, Tcp, Trace, Transfers, Wlan,
 };
 use crate::document::ip_fields::code_name;
 use crate::document::quantities::OffloadText;
@@ -96,6 +96,14 @@ fn jitter(jitter: Jitter) -> Value {
             "mean": text(mean),
             "deviation": text(deviation),
             "reorder": reorder,
+        }),
+        Extra::Blocks(Blocks { every, request, pause, retransmit, round_trip }) => json!({
+            "kind": "blocks",
+            "every": text(every),
+            "request": text(request),
+            "pause": text(pause),
+            "retransmit": retransmit,
+            "round_trip": text(round_trip),
         }),
     }
 }

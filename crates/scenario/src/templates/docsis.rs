@@ -3,17 +3,17 @@
 use sojourn_aqm::Span;
 
 use super::{Generated, LinkTemplate, Template, constant};
-use crate::document::framing::LinkCells;
-use crate::document::quantities::SpanText;
-use crate::document::wire::{Delay, Jitter, UniformJitter};
+use crate::document::wire::BlocksJitter;
 
 pub(super) const KIND: LinkTemplate = LinkTemplate {
     name: "docsis",
     text: "The upstream of a cable modem: a request waits for the next MAP, and its grant is two \
-           MAPs later. Packets stay in order. Left out: contention, piggybacking, and the bursts \
-           of a grant. The wait is on the wire, so an AQM does not see it; RFC 8034's does.",
+           MAPs later. Packets leave in order, all of a MAP interval together. Left out: \
+           contention and piggybacking. The wait is on the wire, so an AQM does not see it; \
+           RFC 8034's does.",
     sources: "MAP interval, processing and burst preparation: docsis-ns3",
-    takes_rate: true,
+    takes: &["rate"],
+    needs_rate: true,
     generate,
 };
 
@@ -21,28 +21,23 @@ const MAP_US: u64 = 2_000;
 const MAP_PROCESSING_US: u64 = 200;
 const BURST_PREPARATION_US: u64 = 135;
 
-fn generate(template: &Template, _: Span) -> Generated {
+fn generate(template: &Template, _: Span) -> Result<Generated, String> {
     let least = Span::from_micros(2 * MAP_US + MAP_PROCESSING_US + BURST_PREPARATION_US);
-    let until_map = UniformJitter { max: SpanText(Span::from_micros(MAP_US)), reorder: false };
-    Generated {
-        rate: constant(template.line()),
-        delay: Some(Delay::Constant(SpanText(least))),
-        jitter: Some(Jitter::Uniform(until_map)),
-        framing: None,
-        cells: LinkCells::None,
-    }
+    let blocks = BlocksJitter::every(Span::from_micros(MAP_US));
+    Ok(Generated::at(constant(template.line())).granted(least, blocks))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::wire::Jitter;
 
     #[test]
     fn a_packet_takes_between_two_and_three_map_intervals() {
         let template = Template::parse("docsis:rate=20mbit").unwrap();
-        let found = generate(&template, Span::from_secs(1));
+        let found = generate(&template, Span::from_secs(1)).unwrap();
         let least = found.delay.unwrap().least();
-        let Some(Jitter::Uniform(jitter)) = found.jitter else { panic!("uniform") };
-        assert_eq!([least, least + jitter.max.0], [4_335, 6_335].map(Span::from_micros));
+        let Some(Jitter::Blocks(blocks)) = found.jitter else { panic!("blocks") };
+        assert_eq!([least, least + blocks.every.0], [4_335, 6_335].map(Span::from_micros));
     }
 }

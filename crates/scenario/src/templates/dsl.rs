@@ -11,7 +11,8 @@ pub(super) const VDSL: LinkTemplate = LinkTemplate {
     text: "A VDSL2 line that synchronised at `rate`, with Ethernet over PTM: 22 B for each packet, \
            and one for every 64. Left out: interleaving, retransmission (G.INP), PPPoE.",
     sources: "64/65-octet encapsulation: IEEE 802.3 §61.3.3; 22 B: tc-cake(8), `bridged-ptm`",
-    takes_rate: true,
+    takes: &["rate"],
+    needs_rate: true,
     generate: vdsl,
 };
 
@@ -20,7 +21,8 @@ pub(super) const ADSL: LinkTemplate = LinkTemplate {
     text: "An ADSL line that synchronised at `rate`, with PPPoE over ATM (LLC): 40 B for each \
            packet, in cells of 53 B that carry 48. Left out: interleaving.",
     sources: "AAL5 cells: ITU-T I.363.5; 40 B: tc-cake(8), `pppoe-llcsnap`",
-    takes_rate: true,
+    takes: &["rate"],
+    needs_rate: true,
     generate: adsl,
 };
 
@@ -30,20 +32,15 @@ const PTM_BYTES: u64 = 22;
 /// trailer of AAL5, 8 B (`pppoe-llcsnap`).
 const LLC_BYTES: u64 = 40;
 
-fn vdsl(template: &Template, _: Span) -> Generated {
-    of_line(template, PTM_BYTES, LinkCells::Ptm)
+fn vdsl(template: &Template, _: Span) -> Result<Generated, String> {
+    Ok(of_line(template, PTM_BYTES, LinkCells::Ptm))
 }
 
-fn adsl(template: &Template, _: Span) -> Generated {
-    of_line(template, LLC_BYTES, LinkCells::Atm)
+fn adsl(template: &Template, _: Span) -> Result<Generated, String> {
+    Ok(of_line(template, LLC_BYTES, LinkCells::Atm))
 }
 
 fn of_line(template: &Template, framing_bytes: u64, cells: LinkCells) -> Generated {
-    Generated {
-        rate: constant(template.line()),
-        delay: None,
-        jitter: None,
-        framing: Some(SizeText(framing_bytes)),
-        cells,
-    }
+    let framing = Some(SizeText(framing_bytes));
+    Generated { framing, cells, ..Generated::at(constant(template.line())) }
 }

@@ -15,8 +15,8 @@ use crate::document::Document;
 use crate::document::capacity::Capacity;
 use crate::document::framing::LinkCells;
 use crate::document::links::Link;
-use crate::document::quantities::{RateText, SizeText};
-use crate::document::wire::{Delay, Jitter};
+use crate::document::quantities::{RateText, SizeText, SpanText};
+use crate::document::wire::{BlocksJitter, Delay, Jitter};
 use crate::error::ScenarioError;
 
 /// A kind of link.
@@ -27,10 +27,11 @@ pub struct LinkTemplate {
     pub text: &'static str,
     /// Where its values are published.
     pub sources: &'static str,
-    /// Whether the user gives the rate of the line; otherwise rates are drawn from a seed, for one
-    /// of two directions.
-    takes_rate: bool,
-    generate: fn(&Template, Span) -> Generated,
+    /// The names of its parameters.
+    takes: &'static [&'static str],
+    /// Whether the user must give the rate of the line.
+    needs_rate: bool,
+    generate: fn(&Template, Span) -> Result<Generated, String>,
 }
 
 /// Every kind, in the order of the documentation.
@@ -43,6 +44,14 @@ pub struct Template {
     is_up: bool,
     seed: u64,
     rate: Option<Rate>,
+    /// Optical network units that share a line.
+    onus: Option<u64>,
+    /// Time from one allocation of a shared line to the next.
+    cycle: Option<Span>,
+    /// Time from one opportunity to request a grant to the next.
+    request: Option<Span>,
+    /// Time from one handover to the next.
+    handover: Option<Span>,
 }
 
 /// The keys of a link that a template sets.
@@ -70,34 +79,60 @@ impl Template {
         let Some(kind) = TEMPLATES.iter().find(|kind| kind.name == name) else {
             return Err(format!("unknown template `{name}`{}", registry::hint(name, &names)));
         };
-        let mut template = Template { name: kind.name, is_up: false, seed: 1, rate: None };
+        let mut template = Template {
+            name: kind.name,
+            is_up: false,
+            seed: 1,
+            rate: None,
+            onus: None,
+            cycle: None,
+            request: None,
+            handover: None,
+        };
         for setting in settings.split(',').filter(|setting| !setting.trim().is_empty()) {
             template.set(kind, setting)?;
         }
-        match (kind.takes_rate, template.rate) {
+        match (kind.needs_rate, template.rate) {
             (true, None) => Err(format!("`{name}` needs the line's rate: `{name}:rate=20mbit`")),
             _ => Ok(template),
         }
     }
 
     fn set(&mut self, kind: &LinkTemplate, setting: &str) -> Result<(), String> {
-        let name = kind.name;
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-        let known = if kind.takes_rate { "`rate`" } else { "`direction` and `seed`" };
-        match (key.trim(), value.trim(), kind.takes_rate) {
-            ("rate", rate, true) => self.rate = Some(units::rate(rate)?),
-            ("direction", "down", false) => self.is_up = false,
-            ("direction", "up", false) => self.is_up = true,
-            ("direction", other, false) => {
-                return Err(format!("direction `{other}` is neither `down` nor `up`"));
+        let (key, value) = (key.trim(), value.trim());
+        if !kind.takes.contains(&key) {
+            return Err(format!("`{}` takes {}, not `{key}`", kind.name, listed(kind.takes)));
+        }
+        match key {
+            "rate" => self.rate = Some(units::rate(value)?),
+            "seed" => self.seed = whole(key, value)?,
+            "onus" => self.onus = Some(whole(key, value)?),
+            "cycle" => self.cycle = Some(units::span(value)?),
+            "request" => self.request = Some(units::span(value)?),
+            "handover" => self.handover = Some(units::span(value)?),
+            _ => {
+                self.is_up = match value {
+                    "down" => false,
+                    "up" => true,
+                    _ => return Err(format!("direction `{value}` is neither `down` nor `up`")),
+                }
             }
-            ("seed", seed, false) => {
-                let read = seed.parse();
-                self.seed = read.map_err(|_| format!("seed `{seed}` is not a whole number"))?;
-            }
-            (other, ..) => return Err(format!("`{name}` takes {known}, not `{other}`")),
         }
         Ok(())
+    }
+
+    /// The value of a parameter as written, if it has one.
+    fn value(&self, key: &str) -> Option<String> {
+        match key {
+            "rate" => self.rate.map(|rate| rate.to_string()),
+            "seed" => Some(self.seed.to_string()),
+            "onus" => self.onus.map(|onus| onus.to_string()),
+            "cycle" => self.cycle.map(|cycle| cycle.to_string()),
+            "request" => self.request.map(|request| request.to_string()),
+            "handover" => self.handover.map(|handover| handover.to_string()),
+            _ => Some(if self.is_up { "up" } else { "down" }.to_owned()),
+        }
     }
 
     fn kind(&self) -> &'static LinkTemplate {
@@ -114,11 +149,39 @@ impl Template {
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
-        if let Some(rate) = self.rate {
-            return write!(f, ":rate={rate}");
+        let written = self.kind().takes.iter().filter_map(|key| Some((key, self.value(key)?)));
+        for (place, (key, value)) in written.enumerate() {
+            write!(f, "{}{key}={value}", if place == 0 { ':' } else { ',' })?;
         }
-        write!(f, ":direction={},seed={}", if self.is_up { "up" } else { "down" }, self.seed)
+        Ok(())
     }
+}
+
+impl Generated {
+    /// A rate alone.
+    fn at(rate: Capacity) -> Generated {
+        Generated { rate, delay: None, jitter: None, framing: None, cells: LinkCells::None }
+    }
+
+    /// With grants: the shortest delay, and when blocks leave.
+    fn granted(self, least: Span, blocks: BlocksJitter) -> Generated {
+        let (delay, jitter) = (Delay::Constant(SpanText(least)), Jitter::Blocks(blocks));
+        Generated { delay: Some(delay), jitter: Some(jitter), ..self }
+    }
+}
+
+/// `a`, `b` and `c`.
+fn listed(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => "no parameter".to_owned(),
+    }
+}
+
+fn whole(key: &str, value: &str) -> Result<u64, String> {
+    value.parse().map_err(|_| format!("{key} `{value}` is not a whole number"))
 }
 
 /// The scenario with the keys that its templates set.
@@ -151,7 +214,8 @@ fn apply(
         let message = "a template is generated for at most 100 days; write a shorter duration";
         return Err(ScenarioError::new(format!("{place}.template"), message));
     }
-    let generated = (template.kind().generate)(template, duration);
+    let generated = (template.kind().generate)(template, duration)
+        .map_err(|message| ScenarioError::new(format!("{place}.template"), message))?;
     let Generated { rate, delay, jitter, framing, cells } = generated;
     let is_written = [
         link.rate.is_some(),

@@ -4,7 +4,6 @@ use sojourn_aqm::{Rate, Rng, Span};
 
 use super::{Generated, LinkTemplate, Template};
 use crate::document::capacity::{Capacity, InService, Schedule, Varying};
-use crate::document::framing::LinkCells;
 use crate::document::quantities::{SpanText, StepRateText};
 use crate::document::wire::{Delay, DelaySchedule, VaryingDelay};
 use crate::draw;
@@ -16,7 +15,8 @@ pub(super) const KIND: LinkTemplate = LinkTemplate {
            and losses at changes, and the scheduling within a slot, whose distributions are not \
            published. That a slot's rate is log-normal, and its spread, are our choice.",
     sources: "slots: Tanveer et al. 2023; round trips: Michel et al. 2022; rates: Ookla 2022",
-    takes_rate: false,
+    takes: &["direction", "seed"],
+    needs_rate: false,
     generate,
 };
 
@@ -35,7 +35,7 @@ const LEAST_RTT_MS: f64 = 20.0;
 const MEDIAN_EXTRA_MS: f64 = 30.0;
 const RTT_SIGMA: f64 = 0.5;
 
-fn generate(template: &Template, duration: Span) -> Generated {
+fn generate(template: &Template, duration: Span) -> Result<Generated, String> {
     let (way, median) = if template.is_up { ("up", UP_MBIT) } else { ("down", DOWN_MBIT) };
     let mut rates = Rng::stream(template.seed, &format!("starlink/{way}"), 0);
     let mut trips = Rng::stream(template.seed, "starlink/rtt", 0);
@@ -52,13 +52,8 @@ fn generate(template: &Template, duration: Span) -> Generated {
     }
     let schedule = Schedule { steps: rate_steps, in_service: InService::NewRate };
     let delays = DelaySchedule { steps: delay_steps, reorder: false };
-    Generated {
-        rate: Capacity::Varying(Varying::Schedule(schedule)),
-        delay: Some(Delay::Varying(VaryingDelay::Schedule(delays))),
-        jitter: None,
-        framing: None,
-        cells: LinkCells::None,
-    }
+    let delay = Some(Delay::Varying(VaryingDelay::Schedule(delays)));
+    Ok(Generated { delay, ..Generated::at(Capacity::Varying(Varying::Schedule(schedule))) })
 }
 
 #[cfg(test)]
@@ -67,7 +62,7 @@ mod tests {
 
     fn steps(text: &str, seconds: u64) -> (Vec<(u64, f64)>, Vec<f64>) {
         let template = Template::parse(text).unwrap();
-        let generated = generate(&template, Span::from_secs(seconds));
+        let generated = generate(&template, Span::from_secs(seconds)).unwrap();
         let Capacity::Varying(Varying::Schedule(rates)) = generated.rate else { panic!("rates") };
         let Some(Delay::Varying(VaryingDelay::Schedule(delays))) = generated.delay else {
             panic!("delays")

@@ -168,7 +168,7 @@ fn impairments(text: &mut String, choice: &mut Choice) {
     let reorder = choice.chance(0.3);
     let (span, spread) = (choice.whole(10, 20_000), choice.whole(10, 20_000));
     let part = choice.between(1e-4, 0.1);
-    let line = match choice.below(14) {
+    let line = match choice.below(15) {
         0 => format!(r#"jitter = {{ kind = "uniform", max = "{span}us", reorder = {reorder} }}"#),
         1 => format!(
             r#"jitter = {{ kind = "exponential", mean = "{span}us", reorder = {reorder} }}"#
@@ -176,6 +176,10 @@ fn impairments(text: &mut String, choice: &mut Choice) {
         2 => format!(
             "jitter = {{ kind = \"lognormal\", mean = \"{span}us\", deviation = \"{spread}us\", \
              reorder = {reorder} }}"
+        ),
+        14 => format!(
+            "jitter = {{ kind = \"blocks\", every = \"{span}us\", request = \"{spread}us\", \
+             retransmit = {part:.5}, round_trip = \"{spread}us\" }}"
         ),
         3 | 4 => format!(r#"loss = {{ kind = "bernoulli", rate = {part:.5} }}"#),
         5 => format!(

@@ -53,6 +53,7 @@ pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> O
     let most = match link.jitter?.extra {
         Extra::Uniform(most) => most,
         Extra::Exponential(mean) | Extra::LogNormal { mean, .. } => mean,
+        Extra::Blocks(blocks) => blocks.request.max(blocks.every),
     };
     let slowest = over.senders.iter().max_by_key(|flow| flow.rtt)?;
     (most > slowest.rtt).then(|| {
