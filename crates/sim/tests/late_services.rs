@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use sojourn_aqm::{Framing, Rate, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    Bucket, Capacity, Extra, FlowGroup, InService, Jitter, Link, Loss, Resolved, Schedule,
+    Blocks, Bucket, Capacity, Extra, FlowGroup, InService, Jitter, Link, Loss, Resolved, Schedule,
 };
 
 use crate::common::*;
@@ -42,6 +42,16 @@ fn capacity(kind: usize) -> Capacity {
     }
 }
 
+fn jitter(amiss: usize) -> Option<Jitter> {
+    let [every, request, pause, round_trip] = [1, 5, 4, 8].map(ms);
+    let blocks = Blocks { every, request, pause, retransmit: 0.1, round_trip };
+    match amiss {
+        1 => Some(Jitter { extra: Extra::Uniform(ms(3)), reorder: true }),
+        2 => Some(Jitter { extra: Extra::Blocks(blocks), reorder: false }),
+        _ => None,
+    }
+}
+
 prop_compose! {
     fn any_link(name: &'static str)(
         kind in 0usize..12,
@@ -53,7 +63,7 @@ prop_compose! {
             capacity: capacity(kind),
             delay: ms(delay),
             loss: (amiss == 0).then_some(Loss::Bernoulli(0.02)),
-            jitter: (amiss == 1).then_some(Jitter { extra: Extra::Uniform(ms(3)), reorder: true }),
+            jitter: jitter(amiss),
             ..link(name, aqm, 40_000)
         }
     }

@@ -3,6 +3,7 @@
 
 mod docsis;
 mod dsl;
+mod pon;
 mod starlink;
 
 use std::borrow::Cow;
@@ -35,7 +36,8 @@ pub struct LinkTemplate {
 }
 
 /// Every kind, in the order of the documentation.
-pub const TEMPLATES: [&LinkTemplate; 4] = [&starlink::KIND, &docsis::KIND, &dsl::VDSL, &dsl::ADSL];
+pub const TEMPLATES: [&LinkTemplate; 6] =
+    [&starlink::KIND, &docsis::KIND, &pon::GPON, &pon::XGPON, &dsl::VDSL, &dsl::ADSL];
 
 /// A template as written: `starlink:direction=up,seed=2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -263,7 +265,13 @@ mod tests {
 
     #[test]
     fn a_template_is_written_as_it_is_read() {
-        for text in ["starlink:direction=up,seed=7", "vdsl:rate=50mbit", "docsis:rate=20mbit"] {
+        for text in [
+            "starlink:direction=up,seed=7",
+            "vdsl:rate=50mbit",
+            "docsis:rate=20mbit",
+            "gpon",
+            "gpon:onus=16,cycle=500us",
+        ] {
             assert_eq!(Template::parse(text).unwrap().to_string(), text);
         }
         let default = Template::parse(" starlink ").unwrap();
@@ -278,6 +286,7 @@ mod tests {
             ("vdsl:rate=5", "a rate needs"),
             ("vdsl:seed=5", "takes `rate`, not `seed`"),
             ("starlink:rate=5mbit", "takes `direction` and `seed`, not `rate`"),
+            ("gpon:onus=many", "onus `many` is not a whole number"),
             ("starlink:direction=left", "neither `down` nor `up`"),
             ("starlink:seed=-1", "not a whole number"),
         ] {
