@@ -48,6 +48,9 @@ def test_a_template_is_shown_as_the_keys_that_it_sets(
     assert [at for at, _ in link["delay"]["steps"]] == ["0s", "12s", "27s"]
     link = resolved(scenario, capsys, "--set", "links.down.template=vdsl:rate=50mbit")
     assert (link["rate"], link["framing"], link["cells"]) == ("50mbit", "22B", "ptm")
+    link = resolved(scenario, capsys, "--set", "links.down.template=lte:direction=up")
+    waits = {key: link["jitter"][key] for key in ("every", "request", "pause", "round_trip")}
+    assert waits == {"every": "1ms", "request": "10ms", "pause": "8ms", "round_trip": "8ms"}
 
 
 def test_a_run_uses_what_a_template_sets(scenario: Path) -> None:
@@ -61,5 +64,7 @@ def test_a_run_uses_what_a_template_sets(scenario: Path) -> None:
 def test_a_wrong_template_is_one_sentence(scenario: Path) -> None:
     with pytest.raises(sojourn.ScenarioError, match="did you mean `starlink`"):
         sojourn.run(scenario, sets={"links.down.template": "starlnk"})
+    with pytest.raises(sojourn.ScenarioError, match=r"links\.down\.template: onus `0` is not"):
+        sojourn.run(scenario, sets={"links.down.template": "gpon:onus=0"})
     with pytest.raises(sojourn.ScenarioError, match=r"links\.down\.delay: repeats what template"):
         sojourn.run(scenario, sets={"links.down.delay": "5ms"})

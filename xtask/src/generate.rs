@@ -48,11 +48,12 @@ pub fn all(root: &Path) -> Vec<Generated> {
             content: ENDPOINT_HEADER.to_owned(),
         },
         Generated { path: format!("{}.md", templates::PAGE), content: templates::page() },
-        Generated { path: format!("{}.svg", templates::FIGURE), content: templates::figure() },
         Generated { path: format!("{}.h", ns3::PATH), content: ns3::header() },
         Generated { path: format!("{}.cc", ns3::PATH), content: ns3::source() },
     ];
     files.extend(pages);
+    let figures = templates::figures().into_iter();
+    files.extend(figures.map(|(path, content)| Generated { path: path.to_owned(), content }));
     let of_metrics = metrics::files(root).into_iter();
     files.extend(of_metrics.map(|(path, content)| Generated { path: path.to_owned(), content }));
     files

@@ -3,7 +3,7 @@
 use std::io;
 
 use sojourn_aqm::{Rate, Span, Time};
-use sojourn_scenario::resolved::Capacity;
+use sojourn_scenario::resolved::{Capacity, Extra};
 use sojourn_scenario::{Format, Scenario, ScenarioError, Source};
 
 const TEXT: &str = r#"
@@ -59,6 +59,23 @@ fn an_override_with_a_template_replaces_what_it_sets() {
     let link = &scenario.resolved().links[1];
     assert_eq!(link.capacity, Capacity::Constant(Rate::from_bps(20_000_000)));
     assert_eq!(link.delay, Span::from_micros(4_335));
+}
+
+#[test]
+fn media_with_grants_become_blocks() {
+    let scenario = load(TEXT, &[("links.up.template", "lte:direction=up,handover=20s")]).unwrap();
+    let link = &scenario.resolved().links[1];
+    let Some(Extra::Blocks(blocks)) = link.jitter.map(|jitter| jitter.extra) else { panic!() };
+    let ms = Span::from_millis;
+    assert_eq!((blocks.every, blocks.request, blocks.pause), (ms(1), ms(10), ms(8)));
+    let Capacity::Schedule(rates) = &link.capacity else { panic!("{:?}", link.capacity) };
+    assert!(rates.has_outage());
+    let scenario = load(TEXT, &[("links.up.template", "gpon:rate=100mbit")]).unwrap();
+    let link = &scenario.resolved().links[1];
+    assert_eq!(link.capacity, Capacity::Constant(Rate::from_bps(100_000_000)));
+    assert_eq!((link.framing_bytes, link.delay), (23, Span::from_micros(1_100)));
+    let error = load(TEXT, &[("links.up.template", "gpon:onus=0")]).unwrap_err();
+    assert!(error.place.ends_with("links.up.template"), "{}", error.place);
 }
 
 #[test]

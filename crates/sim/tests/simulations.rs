@@ -19,6 +19,7 @@ mod random_scenarios;
 mod rfc7928;
 mod schedules;
 mod signals;
+mod templates;
 mod traffic;
 mod witness;
 mod wlan;

@@ -3,6 +3,9 @@
 
 mod docsis;
 mod dsl;
+#[cfg(not(target_arch = "wasm32"))]
+mod lte;
+#[cfg(not(target_arch = "wasm32"))]
 mod pon;
 mod starlink;
 
@@ -35,9 +38,19 @@ pub struct LinkTemplate {
     generate: fn(&Template, Span) -> Result<Generated, String>,
 }
 
-/// Every kind, in the order of the documentation.
-pub const TEMPLATES: [&LinkTemplate; 6] =
-    [&starlink::KIND, &docsis::KIND, &pon::GPON, &pon::XGPON, &dsl::VDSL, &dsl::ADSL];
+/// Every kind, in the order of the documentation. The browser's page lacks some, to stay small.
+pub const TEMPLATES: &[&LinkTemplate] = &[
+    &starlink::KIND,
+    #[cfg(not(target_arch = "wasm32"))]
+    &lte::KIND,
+    &docsis::KIND,
+    #[cfg(not(target_arch = "wasm32"))]
+    &pon::GPON,
+    #[cfg(not(target_arch = "wasm32"))]
+    &pon::XGPON,
+    &dsl::VDSL,
+    &dsl::ADSL,
+];
 
 /// A template as written: `starlink:direction=up,seed=2`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +90,7 @@ impl Template {
     /// # Errors A sentence about the kind or a parameter.
     pub(crate) fn parse(text: &str) -> Result<Template, String> {
         let (name, settings) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
-        let names = TEMPLATES.map(|kind| kind.name);
+        let names: Vec<&str> = TEMPLATES.iter().map(|kind| kind.name).collect();
         let Some(kind) = TEMPLATES.iter().find(|kind| kind.name == name) else {
             return Err(format!("unknown template `{name}`{}", registry::hint(name, &names)));
         };
@@ -138,7 +151,7 @@ impl Template {
     }
 
     fn kind(&self) -> &'static LinkTemplate {
-        let found = TEMPLATES.into_iter().find(|kind| kind.name == self.name);
+        let found = TEMPLATES.iter().find(|kind| kind.name == self.name);
         found.expect("it was parsed")
     }
 
@@ -271,6 +284,7 @@ mod tests {
             "docsis:rate=20mbit",
             "gpon",
             "gpon:onus=16,cycle=500us",
+            "lte:direction=up,seed=1,rate=9mbit,request=5ms,handover=20s",
         ] {
             assert_eq!(Template::parse(text).unwrap().to_string(), text);
         }
@@ -287,6 +301,7 @@ mod tests {
             ("vdsl:seed=5", "takes `rate`, not `seed`"),
             ("starlink:rate=5mbit", "takes `direction` and `seed`, not `rate`"),
             ("gpon:onus=many", "onus `many` is not a whole number"),
+            ("lte:cycle=1ms", "`direction`, `seed`, `rate`, `request` and `handover`, not `cycle`"),
             ("starlink:direction=left", "neither `down` nor `up`"),
             ("starlink:seed=-1", "not a whole number"),
         ] {
