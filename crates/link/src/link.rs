@@ -108,11 +108,13 @@ impl<P: Packet> Link<P> {
         };
         self.next_service = Time::NEVER; // the next departure will make room
         while ring.has_room() {
-            let Some(packet) = self.queue.take(now, observer) else {
+            // `Queue::take` would copy the packet once more.
+            let Some(departure) = self.queue.depart(now, observer) else {
                 self.next_service = self.queue.held_until();
                 return;
             };
-            ring.push(packet);
+            observer.departed(&departure);
+            ring.push(departure.packet);
         }
     }
 

@@ -26,12 +26,16 @@ enum Code {
     ThreeQuarters,
 }
 
-/// Probability that noise destroys a frame of `mac_bytes`. `megabits` is one of the eight rates,
+/// Logarithm of the probability that noise spares one bit. `megabits` is one of the eight rates,
 /// `ratio` the signal-to-noise ratio as a power ratio.
-pub(crate) fn frame_error(megabits: u64, ratio: f64, mac_bytes: u32) -> f64 {
+pub(crate) fn log_spared(megabits: u64, ratio: f64) -> f64 {
     let (modulation, code) = scheme(megabits);
-    let first_error = code.first_error(modulation.bit_error(ratio)).min(1.0);
-    -libm::expm1(8.0 * f64::from(mac_bytes) * libm::log1p(-first_error))
+    libm::log1p(-code.first_error(modulation.bit_error(ratio)).min(1.0))
+}
+
+/// Probability that noise destroys a frame of `mac_bytes`, from [`log_spared`] of its rate.
+pub(crate) fn frame_error(log_spared: f64, mac_bytes: u32) -> f64 {
+    -libm::expm1(8.0 * f64::from(mac_bytes) * log_spared)
 }
 
 /// Modulation and code of a rate (IEEE 802.11-2012 table 18-4).
@@ -112,6 +116,10 @@ mod tests {
         libm::pow(10.0, decibels / 10.0)
     }
 
+    fn frame_lost(megabits: u64, ratio: f64, mac_bytes: u32) -> f64 {
+        frame_error(log_spared(megabits, ratio), mac_bytes)
+    }
+
     /// The bound of rate 1/2 by hand: at 4 dB BPSK's coded bit is wrong with probability 0.5
     /// erfc(1.5849) = 0.012501, so the distance is 0.22222 and the first terms of the sum are 18
     /// D^10 = 5.286e-6, 105.5 D^12 = 1.530e-6, 702 D^14 = 5.027e-7 and 5816.5 D^16 = 2.057e-7.
@@ -129,20 +137,20 @@ mod tests {
         for megabits in RATES {
             let mut last = 1.1;
             for decibels in -5..35 {
-                let lost = frame_error(megabits, ratio(f64::from(decibels)), 1536);
+                let lost = frame_lost(megabits, ratio(f64::from(decibels)), 1536);
                 assert!((0.0..=1.0).contains(&lost) && lost <= last, "{megabits} {decibels}");
                 last = lost;
             }
-            assert!(frame_error(megabits, ratio(-5.0), 1536) > 0.999);
-            assert!(frame_error(megabits, ratio(34.0), 1536) < 1e-9);
+            assert!(frame_lost(megabits, ratio(-5.0), 1536) > 0.999);
+            assert!(frame_lost(megabits, ratio(34.0), 1536) < 1e-9);
         }
         let half_lost = RATES.map(|megabits| {
             (-50..350)
-                .find(|&tenths| frame_error(megabits, ratio(f64::from(tenths) / 10.0), 1536) < 0.5)
+                .find(|&tenths| frame_lost(megabits, ratio(f64::from(tenths) / 10.0), 1536) < 0.5)
         });
         let by_noise = half_lost.map(Option::unwrap);
         assert!(by_noise.is_sorted(), "{by_noise:?}");
-        let (short, long) = (frame_error(54, ratio(20.0), 88), frame_error(54, ratio(20.0), 1536));
+        let (short, long) = (frame_lost(54, ratio(20.0), 88), frame_lost(54, ratio(20.0), 1536));
         assert!(short < long, "{short} {long}");
     }
 }

@@ -7,7 +7,8 @@ use crate::wlan_errors;
 /// A rate of ERP-OFDM (802.11g: IEEE 802.11-2012 clause 19 with the signals of clause 18).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OfdmRate {
-    megabits: u64,
+    /// Its index in [`RATES_MBIT`].
+    index: u8,
 }
 
 /// The smallest contention window, in slots: the first backoff is drawn from 0 to this (aCWmin of
@@ -16,10 +17,11 @@ pub const WINDOW_MIN: u32 = 15;
 /// The largest contention window, in slots (aCWmax), reached after several failures.
 pub const WINDOW_MAX: u32 = 1023;
 
-/// The rates in Mbit/s. A symbol of 4 us carries four times as many bits.
+/// The rates in Mbit/s, the slowest first. A symbol of 4 us carries four times as many bits.
 const RATES_MBIT: [u64; OfdmRate::COUNT] = [6, 9, 12, 18, 24, 36, 48, 54];
-/// The mandatory rates, which every station can receive (IEEE 802.11-2012 clause 18).
-const BASIC_MBIT: [u64; 3] = [24, 12, 6];
+/// The mandatory rates, 24, 12 and 6 Mbit/s, which every station can receive (IEEE 802.11-2012
+/// clause 18).
+const BASIC: [OfdmRate; 3] = [OfdmRate { index: 4 }, OfdmRate { index: 2 }, OfdmRate::SLOWEST];
 
 const SYMBOL_US: u64 = 4;
 /// Preamble of 16 us and SIGNAL field of 4 us (IEEE 802.11-2012 §18.4.3).
@@ -43,37 +45,41 @@ pub const SHORT_SLOT: Span = Span::from_micros(9);
 impl OfdmRate {
     /// The number of rates.
     pub const COUNT: usize = 8;
+    const SLOWEST: OfdmRate = OfdmRate { index: 0 };
 
     /// All rates, the slowest first.
     pub fn all() -> [OfdmRate; OfdmRate::COUNT] {
-        RATES_MBIT.map(|megabits| OfdmRate { megabits })
+        std::array::from_fn(|index| OfdmRate { index: index as u8 })
     }
 
     /// The rate, if 802.11g has it.
     pub fn new(rate: Rate) -> Option<OfdmRate> {
-        let known = |megabits: &u64| megabits * 1_000_000 == rate.as_bps();
-        RATES_MBIT.into_iter().find(known).map(|megabits| OfdmRate { megabits })
+        OfdmRate::all().into_iter().find(|known| known.rate() == rate)
     }
 
     /// Its index among all rates.
     pub fn index(self) -> usize {
-        RATES_MBIT.iter().position(|&megabits| megabits == self.megabits).expect("one of them")
+        usize::from(self.index)
+    }
+
+    fn megabits(self) -> u64 {
+        RATES_MBIT[self.index()]
     }
 
     /// The rate in bits per second.
     pub fn rate(self) -> Rate {
-        Rate::from_bps(self.megabits * 1_000_000)
+        Rate::from_bps(self.megabits() * 1_000_000)
     }
 
     /// Bits of a symbol of 4 us.
     pub fn symbol_bits(self) -> u64 {
-        self.megabits * SYMBOL_US
+        self.megabits() * SYMBOL_US
     }
 
-    /// Probability that noise destroys a frame with `packet_bytes` of IP at a signal-to-noise ratio
-    /// (a power ratio).
-    pub(crate) fn frame_error(self, ratio: f64, packet_bytes: u32) -> f64 {
-        wlan_errors::frame_error(self.megabits, ratio, packet_bytes + DATA_OVERHEAD_BYTES)
+    /// Logarithm of the probability that noise spares one bit at a signal-to-noise ratio (a power
+    /// ratio).
+    pub(crate) fn log_spared(self, ratio: f64) -> f64 {
+        wlan_errors::log_spared(self.megabits(), ratio)
     }
 
     /// How long a frame with `packet_bytes` of IP, link framing included, is on the air.
@@ -89,8 +95,8 @@ impl OfdmRate {
     /// The rate of the acknowledgement: the fastest basic rate that is not above the rate of the
     /// data (IEEE 802.11-2012 §9.7.6.5).
     fn of_ack(self) -> OfdmRate {
-        let basic = BASIC_MBIT.into_iter().find(|&megabits| megabits <= self.megabits);
-        OfdmRate { megabits: basic.expect("6 Mbit/s is the slowest rate") }
+        let basic = BASIC.into_iter().find(|basic| basic.index <= self.index);
+        basic.unwrap_or(OfdmRate::SLOWEST)
     }
 
     /// How long a frame is on the air. `mac_bytes` includes the header and frame check sequence.
@@ -101,6 +107,12 @@ impl OfdmRate {
     }
 }
 
+/// Probability that noise destroys a frame with `packet_bytes` of IP, from
+/// [`OfdmRate::log_spared`].
+pub(crate) fn noise_error(log_spared: f64, packet_bytes: u32) -> f64 {
+    wlan_errors::frame_error(log_spared, packet_bytes + DATA_OVERHEAD_BYTES)
+}
+
 /// DIFS = SIFS + 2 slots (IEEE 802.11-2012 §9.3.7).
 pub(crate) fn difs(slot: Span) -> Span {
     Span::from_micros(SIFS_US) + slot.times(SLOTS_IN_DIFS)
@@ -108,7 +120,7 @@ pub(crate) fn difs(slot: Span) -> Span {
 
 /// EIFS = SIFS + DIFS + an acknowledgement at the lowest rate (IEEE 802.11-2012 §9.3.7).
 pub fn eifs(slot: Span) -> Span {
-    OfdmRate { megabits: 6 }.sifs_and_ack() + difs(slot)
+    OfdmRate::SLOWEST.sifs_and_ack() + difs(slot)
 }
 
 #[cfg(test)]
@@ -139,7 +151,7 @@ mod tests {
 
     #[test]
     fn data_at_any_rate_is_acknowledged_at_a_basic_rate() {
-        let acks = RATES_MBIT.map(|megabits| ofdm(megabits).of_ack().megabits);
+        let acks = RATES_MBIT.map(|megabits| ofdm(megabits).of_ack().megabits());
         assert_eq!(acks, [6, 6, 12, 12, 24, 24, 24, 24]);
     }
 

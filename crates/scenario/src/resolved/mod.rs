@@ -27,7 +27,7 @@ pub use self::links::{
 pub use self::schedule::Schedule;
 pub use self::scheduler::{Class, Scheduler, SchedulerKind};
 pub use self::tcp::{Ecn, ReceiveWindow, Tcp};
-pub use self::wlan::{Radio, RateControl, Wlan};
+pub use self::wlan::{FrameErrors, Radio, RateControl, Wlan};
 pub use crate::document::apps::{Adaptation, Arrivals};
 pub use crate::document::capacity::InService;
 pub use crate::document::engines::{

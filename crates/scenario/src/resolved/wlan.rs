@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Rate, Span};
 
-use crate::wlan_timing::{OfdmRate, WINDOW_MIN};
+use crate::wlan_timing::{OfdmRate, WINDOW_MIN, noise_error};
 
 /// The packet that [`Wlan::lone_rate`] is stated for.
 const LONE_PACKET_BYTES: u32 = 1500;
@@ -44,20 +44,38 @@ pub enum RateControl {
     Minstrel,
 }
 
-impl Radio {
-    /// Probability that a frame with `packet_bytes` of IP is lost at a rate when no other collides
-    /// with it.
-    pub fn frame_error(&self, rate: OfdmRate, packet_bytes: u32) -> f64 {
-        let noise = self.snr.map_or(0.0, |ratio| rate.frame_error(ratio, packet_bytes));
-        self.error_rate + noise * (1.0 - self.error_rate)
+/// The loss of frames of a radio. What depends only on the rate is computed once.
+#[derive(Clone, Debug)]
+pub struct FrameErrors {
+    error_rate: f64,
+    /// Per rate: logarithm of the probability that noise spares one bit; `None` without noise.
+    log_spared: Option<[f64; OfdmRate::COUNT]>,
+}
+
+impl FrameErrors {
+    /// Those of a radio.
+    pub fn new(radio: &Radio) -> FrameErrors {
+        let log_spared = |ratio| OfdmRate::all().map(|rate| rate.log_spared(ratio));
+        FrameErrors { error_rate: radio.error_rate, log_spared: radio.snr.map(log_spared) }
     }
 
+    /// Probability that a frame with `packet_bytes` of IP is lost at a rate when no other collides
+    /// with it.
+    pub fn at(&self, rate: OfdmRate, packet_bytes: u32) -> f64 {
+        let spared = self.log_spared.as_ref();
+        let noise = spared.map_or(0.0, |spared| noise_error(spared[rate.index()], packet_bytes));
+        self.error_rate + noise * (1.0 - self.error_rate)
+    }
+}
+
+impl Radio {
     /// The rate with the highest throughput: the constant one, or the best that Minstrel can find
     /// for packets of 1500 B.
     fn best_rate(&self) -> OfdmRate {
+        let errors = FrameErrors::new(self);
         let carries = |rate: &OfdmRate| {
             let airtime = rate.data_frame(LONE_PACKET_BYTES) + rate.sifs_and_ack();
-            (1.0 - self.frame_error(*rate, LONE_PACKET_BYTES)) / airtime.as_secs()
+            (1.0 - errors.at(*rate, LONE_PACKET_BYTES)) / airtime.as_secs()
         };
         let best = || OfdmRate::all().into_iter().max_by(|a, b| carries(a).total_cmp(&carries(b)));
         match self.rate {

@@ -5,6 +5,23 @@ use sojourn_scenario::wlan_timing::OfdmRate;
 
 use super::minstrel::{Chain, STAGES};
 
+/// The rate and the durations of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    pub(super) rate: OfdmRate,
+    /// The airtime of the frame.
+    pub(super) airtime: Span,
+    /// The SIFS and the acknowledgement that follow a frame that was received.
+    pub(super) answer: Span,
+}
+
+impl Timing {
+    fn new(rate: usize, packet_bytes: u32) -> Timing {
+        let rate = OfdmRate::all()[rate];
+        Timing { rate, airtime: rate.data_frame(packet_bytes), answer: rate.sifs_and_ack() }
+    }
+}
+
 /// A frame that a station sends until it is received or its attempts are used up.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -14,6 +31,8 @@ pub(super) struct Frame {
     chain: Chain,
     /// The current stage of the rate chain.
     stage: usize,
+    /// The timing at this stage.
+    timing: Timing,
     tried: [u32; STAGES],
     /// Whether the chain has a deferred sample, which counts once it was sent.
     has_deferred_sample: bool,
@@ -27,17 +46,14 @@ impl Frame {
         chain: Chain,
         has_deferred_sample: bool,
     ) -> Frame {
-        Frame { packet_bytes, radio, chain, stage: 0, tried: [0; STAGES], has_deferred_sample }
+        let (stage, tried) = (0, [0; STAGES]);
+        let timing = Timing::new(chain[stage].rate, packet_bytes);
+        Frame { packet_bytes, radio, chain, stage, timing, tried, has_deferred_sample }
     }
 
-    /// The rate of the next attempt.
-    pub(super) fn rate(&self) -> OfdmRate {
-        OfdmRate::all()[self.chain[self.stage].rate]
-    }
-
-    /// The airtime of an attempt.
-    pub(super) fn airtime(&self) -> Span {
-        self.rate().data_frame(self.packet_bytes)
+    /// The timing of the next attempt.
+    pub(super) fn timing(&self) -> &Timing {
+        &self.timing
     }
 
     /// Records an attempt; returns whether it was the frame's last one.
@@ -52,6 +68,7 @@ impl Frame {
         match self.chain.get(self.stage + 1) {
             Some(next) if next.attempts > 0 => {
                 self.stage += 1;
+                self.timing = Timing::new(next.rate, self.packet_bytes);
                 false
             }
             _ => true,

@@ -11,10 +11,10 @@
 //! After a frame that was not received, all stations wait an EIFS (fact wlan-5).
 
 use sojourn_aqm::{Rng, Span, Time};
-use sojourn_scenario::resolved::{Radio, Wlan};
+use sojourn_scenario::resolved::{FrameErrors, Radio, Wlan};
 use sojourn_scenario::wlan_timing::{OfdmRate, WINDOW_MAX, WINDOW_MIN};
 
-use super::frame::Frame;
+use super::frame::{Frame, Timing};
 use super::rate::RateChoice;
 
 /// The outcome of a transmission.
@@ -71,8 +71,8 @@ struct Station {
 #[derive(Debug)]
 pub(crate) struct Medium {
     cell: Wlan,
-    /// How frames are lost: the LAN's radio first, then those of stations.
-    radios: Vec<Radio>,
+    /// How frames are lost, by radio: the LAN's radio first, then those of stations.
+    errors: Vec<FrameErrors>,
     stations: Vec<Station>,
     /// The time from which idle slots count.
     slots_from: Time,
@@ -107,7 +107,7 @@ impl Medium {
         Medium {
             cell: cell.clone(),
             stations: (0..stations).map(station).collect(),
-            radios,
+            errors: radios.iter().map(FrameErrors::new).collect(),
             slots_from: Time::ZERO,
             on_air: None,
         }
@@ -115,16 +115,19 @@ impl Medium {
 
     /// Offers a station's packet, to be sent by a radio (0 is the LAN's). Does nothing if the
     /// station already has a packet.
+    #[inline]
     pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
-        if self.stations[place].frame.is_some() {
-            return;
+        if self.stations[place].frame.is_none() {
+            self.take(now, place, packet_bytes, radio);
         }
+    }
+
+    fn take(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
         self.catch_up(now);
         let is_idle = self.on_air.is_none() && now >= self.slots_from;
         let station = &mut self.stations[place];
-        let frame = station.rates[radio].frame(packet_bytes, radio);
-        station.spoil(&frame, &self.radios);
-        station.frame = Some(frame);
+        station.frame = Some(station.rates[radio].frame(packet_bytes, radio));
+        station.spoil(&self.errors);
         match (station.backoff, is_idle) {
             (Backoff::Slots(_), _) => {}
             (Backoff::Done, false) => station.draw(),
@@ -154,13 +157,9 @@ impl Medium {
         self.slots_from = now + if is_received { self.cell.difs } else { self.cell.eifs };
         for (place, station) in self.stations.iter_mut().enumerate() {
             if std::mem::take(&mut station.is_sending) {
-                let frame = station.frame.take().expect("a station that sends has a frame");
-                let rate = frame.rate();
-                let airtime = match is_received {
-                    true => frame.airtime() + rate.sifs_and_ack(),
-                    false => frame.airtime(),
-                };
-                let attempt = station.settle(now, frame, is_received, &self.radios);
+                let Timing { rate, airtime, answer } = *station.sending().timing();
+                let airtime = if is_received { airtime + answer } else { airtime };
+                let attempt = station.settle(now, is_received, &self.errors);
                 sent.push(Sent { station: place, attempt, airtime, rate });
             }
         }
@@ -224,9 +223,9 @@ impl Medium {
     fn exchange<'a>(senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
         let (mut longest, mut answer, mut count, mut is_spoiled) = (Span::ZERO, None, 0, false);
         for station in senders {
-            let frame = station.frame.as_ref().expect("a station that sends has a frame");
-            longest = longest.max(frame.airtime());
-            answer = Some(frame.rate().sifs_and_ack());
+            let timing = station.sending().timing();
+            longest = longest.max(timing.airtime);
+            answer = Some(timing.answer);
             count += 1;
             is_spoiled |= station.is_spoiled;
         }
@@ -244,28 +243,29 @@ impl Station {
         self.backoff = Backoff::Slots(slots as u32); // at most 1023
     }
 
-    /// Draws whether the next transmission of a frame is lost even without a collision.
-    fn spoil(&mut self, frame: &Frame, radios: &[Radio]) {
-        let error = radios[frame.radio()].frame_error(frame.rate(), frame.packet_bytes());
+    /// The frame that it sends.
+    fn sending(&self) -> &Frame {
+        self.frame.as_ref().expect("a station that sends has a frame")
+    }
+
+    /// Draws whether the next transmission of its frame is lost even without a collision.
+    fn spoil(&mut self, errors: &[FrameErrors]) {
+        let frame = self.sending();
+        let error = errors[frame.radio()].at(frame.timing().rate, frame.packet_bytes());
         self.is_spoiled = self.errors.uniform() < error;
     }
 
-    /// Ends the transmission of a frame; a backoff follows in any case.
-    fn settle(
-        &mut self,
-        now: Time,
-        mut frame: Frame,
-        is_received: bool,
-        radios: &[Radio],
-    ) -> Attempt {
+    /// Ends the transmission of its frame; a backoff follows in any case.
+    fn settle(&mut self, now: Time, is_received: bool, errors: &[FrameErrors]) -> Attempt {
+        let frame = self.frame.as_mut().expect("a station that sends has a frame");
         let is_over = frame.was_tried(is_received);
         if is_over {
             self.window = WINDOW_MIN;
-            self.rates[frame.radio()].learn(now, &frame, is_received);
+            self.rates[frame.radio()].learn(now, frame, is_received);
+            self.frame = None;
         } else {
             self.window = (2 * self.window + 1).min(WINDOW_MAX);
-            self.spoil(&frame, radios);
-            self.frame = Some(frame);
+            self.spoil(errors);
         }
         self.draw();
         match (is_received, is_over) {

@@ -315,7 +315,7 @@ fn noise_spoils_frames_by_their_rate() {
         saturate(&mut medium(&lan, 1, 4), Time::ZERO + Span::from_secs(10), |_, sent| {
             (failed, all) = (failed + u32::from(sent.attempt != Attempt::Received), all + 1);
         });
-        (f64::from(failed) / f64::from(all), noisy.frame_error(rate(megabits), PACKET))
+        (f64::from(failed) / f64::from(all), FrameErrors::new(&noisy).at(rate(megabits), PACKET))
     };
     for megabits in [36, 48, 54] {
         let (found, expected) = failed(megabits);
