@@ -28,11 +28,20 @@ struct Request {
     timeout: Span,
 }
 
+impl Lane {
+    /// The earliest of its timers.
+    fn next_timer(&self) -> Time {
+        self.request.map_or(Time::NEVER, |request| request.due).min(self.stream.next_timer())
+    }
+}
+
 /// Both ends of a web user's connections.
 pub struct Page {
     flow: u32,
     request_bytes: u32,
     lanes: Vec<Lane>,
+    /// The earliest timer of each lane, so that only a lane that acts is asked for its timers.
+    timers: Vec<Time>,
     user: WebUser,
     stop: Time,
     stopped: Option<Time>,
@@ -55,10 +64,12 @@ impl Page {
         debug_assert!(streams.len() >= web.parallel as usize, "every lane has a stream");
         let lane = |stream| Lane { stream, request: None, asked: 0, served: 0, bytes: 0 };
         let start = if start < stop { start } else { Time::NEVER };
+        let lanes: Vec<Lane> = streams.into_iter().map(lane).collect();
         Page {
             flow,
             request_bytes: web.request_bytes,
-            lanes: streams.into_iter().map(lane).collect(),
+            timers: lanes.iter().map(Lane::next_timer).collect(),
+            lanes,
             user: WebUser::new(web, start, rng),
             stop,
             stopped: None,
@@ -72,11 +83,13 @@ impl Page {
 
     /// The earliest of its timers.
     pub fn next_timer(&self) -> Time {
-        let of_lane = |lane: &Lane| {
-            lane.request.map_or(Time::NEVER, |request| request.due).min(lane.stream.next_timer())
-        };
-        let lanes = self.lanes.iter().map(of_lane).min().unwrap_or(Time::NEVER);
-        self.user.next_timer().min(self.stop).min(lanes)
+        debug_assert!(self.lanes.iter().map(Lane::next_timer).eq(self.timers.iter().copied()));
+        self.timers.iter().fold(self.user.next_timer().min(self.stop), |first, &it| first.min(it))
+    }
+
+    /// Called after a lane has acted.
+    fn update_timer(&mut self, place: usize) {
+        self.timers[place] = self.lanes[place].next_timer();
     }
 
     /// Handles expired timers.
@@ -103,6 +116,7 @@ impl Page {
             if lane.stream.next_timer() <= now {
                 lane.stream.on_timer(&mut out);
             }
+            self.timers[place] = lane.next_timer();
         }
     }
 
@@ -112,6 +126,7 @@ impl Page {
         lane.bytes = bytes;
         lane.request = Some(Request { due: out.now + FIRST_TIMEOUT, timeout: FIRST_TIMEOUT });
         ask(self.flow, place, lane.asked, self.request_bytes, &mut out.on_lane(place as u8));
+        self.update_timer(place);
     }
 
     /// Handles a packet at the user. Returns the page if this packet completes it.
@@ -119,7 +134,9 @@ impl Page {
         let place = self.lane_of(packet);
         let lane = &mut self.lanes[place];
         lane.request = lane.request.filter(|_| lane.served != lane.asked);
-        lane.stream.on_data(packet, &mut out.on_lane(place as u8))?;
+        let object = lane.stream.on_data(packet, &mut out.on_lane(place as u8));
+        self.update_timer(place);
+        object?;
         let (next, page) = self.user.on_object(out.now, place);
         if let Some(fetch) = next {
             self.fetch(fetch, out);
@@ -146,6 +163,7 @@ impl Page {
             PacketKind::Request => {} // a duplicate, or too late
             _ => lane.stream.on_ack(packet, &mut out),
         }
+        self.update_timer(place);
     }
 
     fn lane_of(&self, packet: &Packet) -> usize {
