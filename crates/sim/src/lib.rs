@@ -122,7 +122,7 @@ pub fn run_with(
     keep_going: &dyn Fn(Time) -> bool,
 ) -> Result<Run, SimError> {
     let notes = plan.record.packets || plan.record.signals;
-    let timing = if notes { Timing::Events } else { Timing::Late };
+    let timing = if plan.record.packets { Timing::Events } else { Timing::Late };
     let mut world = assemble::world(plan, custom, timing, keep_going)?;
     let failure = world.failure.clone();
     let keep_going = &|now| keep_going(now) && !failure.has_happened();

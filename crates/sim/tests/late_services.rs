@@ -82,6 +82,7 @@ prop_compose! {
         bins in prop::option::of(1u64..400),
         sample in prop::option::of(1u64..300),
         seed in any::<u64>(),
+        signals in any::<bool>(),
     ) -> Resolved {
         let path = |hops| (0..hops).collect::<Vec<_>>();
         let bulk = FlowGroup {
@@ -97,6 +98,7 @@ prop_compose! {
         };
         let mut plan = scenario(2, vec![links.0, links.1, links.2], vec![bulk, calls]);
         plan.seed = seed;
+        plan.record.signals = signals;
         read_at(&mut plan, warmup, bins, sample);
         plan
     }

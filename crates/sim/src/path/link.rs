@@ -132,6 +132,12 @@ impl ScheduledLink {
         }
     }
 
+    /// Whether its services may be deferred.
+    #[inline]
+    pub(crate) fn may_defer(&self) -> bool {
+        matches!(self.service, Service::Late { .. })
+    }
+
     /// When the next service is due.
     #[inline]
     pub(crate) fn next_service(&self) -> Time {

@@ -26,8 +26,8 @@
 //! [`link::Feeder`] need events. The link [catches up](serving), handling each at its own time,
 //! when another packet arrives, when its counters are read, or at an alarm deferred by that delay.
 //! The choice is made once per link, when the simulation is built ([`link::Service`]). Runs that
-//! record packets or signals use an event for each service and arrival; `tests/late_services.rs`
-//! checks that both give the same results.
+//! record packets use an event for each service and arrival; `tests/late_services.rs` checks that
+//! both give the same results.
 
 mod access;
 mod agenda;
@@ -177,10 +177,18 @@ impl Path {
 
     /// Brings every link up to `now`, inclusive, so that its counters and its state can be read.
     pub(crate) fn settle(&mut self, now: Time, probe: &mut Probe) {
+        if probe.notes.wants_signals {
+            self.settle_links::<true>(now, probe);
+        } else {
+            self.settle_links::<false>(now, probe);
+        }
+    }
+
+    fn settle_links<const NOTES: bool>(&mut self, now: Time, probe: &mut Probe) {
         let after = now + Span::from_nanos(1);
         for place in 0..self.links.len() {
-            self.catch_up_at::<false>(place, (now, after), probe);
-            self.links[place].settle(now, &mut probe.at_link::<false>(now, place));
+            self.catch_up_at::<NOTES>(place, (now, after), probe);
+            self.links[place].settle(now, &mut probe.at_link::<NOTES>(now, place));
         }
     }
 

@@ -82,8 +82,7 @@ impl Path {
         let Path { links, uplinks, agenda, onward, .. } = self;
         let link = &mut links[place];
         let mut probe = probe.at_link::<NOTES>(now, place);
-        if NOTES {
-            // With `NOTES`, no service is deferred.
+        if NOTES && !link.may_defer() {
             link.on_service(now, agenda, &mut probe, |left, packet, agenda| {
                 onward.forward::<NOTES>(left, packet, agenda);
             });

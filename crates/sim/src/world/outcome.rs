@@ -45,6 +45,8 @@ impl World {
 
     /// Takes all records out of a finished simulation.
     fn into_outcome(mut self, plan: &Resolved) -> Outcome {
+        // A link that defers its work reports signals late.
+        self.probe.notes.signals.sort_by_key(|row| (row.t, row.queue));
         self.count_unfinished();
         self.count_frames();
         let totals = self.path.totals(self.end, &self.probe);

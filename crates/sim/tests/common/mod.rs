@@ -3,7 +3,7 @@
 
 use sojourn_aqm::{Ecn, Limit, Packing, QdiscSpec, Rate, Span};
 use sojourn_record::Run;
-use sojourn_record::rows::Scope;
+use sojourn_record::rows::{Scope, SignalRow};
 use sojourn_scenario::resolved::{
     App, Arrivals, Capacity, Codec, Datagrams, FlowGroup, Link, LinuxEngine, Ns3Engine, Record,
     Resolved, Tcp,
@@ -154,6 +154,13 @@ pub fn shown(run: &Run) -> String {
     let mut run = run.clone();
     run.packets.clear();
     run.events = 0;
+    // Links that defer work write evidence in another order.
+    let evidence = |row: &mut SignalRow| {
+        let start = std::mem::take(&mut row.evidence);
+        let vars = run.evidence_vars[usize::from(row.queue)].len();
+        run.evidence[start..start + vars].to_vec()
+    };
+    run.evidence = run.signals.iter_mut().flat_map(evidence).collect();
     run.summary.retain(|row| row.metric != "events");
     format!("{run:?}")
 }
