@@ -92,25 +92,29 @@ impl<P: Packet> Shaper<P> {
         observer: &mut O,
     ) -> Time {
         while self.ring.has_room() {
-            // If no packet has been taken from the queue, only a token debt keeps the next one
-            // there.
-            let needed = self.waiting.as_ref().map_or(0, Packet::bytes);
-            let ready = self.bucket.as_mut().map_or(now, |bucket| bucket.ready(now, needed));
-            if ready > now {
-                return ready;
+            if self.waiting.is_none() {
+                // Only a debt keeps the next packet in the queue.
+                let ready = self.bucket.as_mut().map_or(now, |bucket| bucket.ready(now, 0));
+                if ready > now {
+                    return ready;
+                }
+                // `Queue::take` would copy the packet once more.
+                let Some(departure) = queue.depart(now, observer) else {
+                    return queue.held_until();
+                };
+                observer.departed(&departure);
+                self.waiting = Some(departure.packet);
             }
-            let Some(packet) = self.waiting.take().or_else(|| queue.take(now, observer)) else {
-                return queue.held_until();
-            };
-            if let Some(bucket) = &mut self.bucket {
+            if let (Some(bucket), Some(packet)) = (&mut self.bucket, &self.waiting) {
                 let ready = bucket.ready(now, packet.bytes());
                 if ready > now {
-                    self.waiting = Some(packet);
                     return ready;
                 }
                 bucket.take(now, packet.bytes());
             }
-            self.ring.push(packet);
+            if let Some(packet) = self.waiting.take() {
+                self.ring.push(packet);
+            }
         }
         Time::NEVER // the next departure will make room
     }
