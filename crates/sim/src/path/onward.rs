@@ -68,7 +68,7 @@ impl Onward {
                 self.losses.add(packet.kind, packet.flow, packet.seq);
             }
             None => {}
-            Some(start) if impairment.reorders() => wire.insert(start, *packet, agenda),
+            Some(start) if impairment.reorders() => wire.insert(start, packet, agenda),
             Some(start) => wire.push(start, packet, agenda),
         }
     }

@@ -1,7 +1,7 @@
 //! A wire: the propagation delay behind a link or before the first one. Packets arrive in the order
 //! in which they entered, unless the wire reorders them, so only the next needs an alarm.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use sojourn_aqm::{Rate, Span, Time};
@@ -14,10 +14,13 @@ use crate::packet::Packet;
 use crate::ring::Ring;
 
 /// The packets of a reordering wire, except the next to arrive. Insertion and removal take
-/// logarithmic time.
+/// logarithmic time, and move only references to packets.
 #[derive(Debug, Default)]
 struct Reordered {
     later: BinaryHeap<Reverse<Later>>,
+    /// The packets of `later`, and unused places among them.
+    packets: Vec<Packet>,
+    unused: Vec<usize>,
     /// How many packets have entered the wire.
     entered: u64,
     /// The number of the packet that arrives next.
@@ -25,30 +28,28 @@ struct Reordered {
 }
 
 /// A packet on a reordering wire. Packets are numbered in the order in which they entered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Later {
     arrival: Time,
     number: u64,
-    packet: Packet,
+    /// The index of the packet.
+    place: usize,
 }
 
-impl PartialEq for Later {
-    fn eq(&self, other: &Later) -> bool {
-        self.number == other.number
+impl Reordered {
+    fn push(&mut self, arrival: Time, number: u64, packet: &Packet) {
+        let place = self.unused.pop().unwrap_or(self.packets.len());
+        match self.packets.get_mut(place) {
+            Some(unused) => *unused = *packet,
+            None => self.packets.push(*packet),
+        }
+        self.later.push(Reverse(Later { arrival, number, place }));
     }
-}
 
-impl Eq for Later {}
-
-impl PartialOrd for Later {
-    fn partial_cmp(&self, other: &Later) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Later {
-    fn cmp(&self, other: &Later) -> Ordering {
-        (self.arrival, self.number).cmp(&(other.arrival, other.number))
+    fn pop(&mut self) -> Option<Later> {
+        let Reverse(next) = self.later.pop()?;
+        self.unused.push(next.place);
+        Some(next)
     }
 }
 
@@ -120,23 +121,22 @@ impl Wire {
 
     /// Inserts a packet that enters at `start`, which may be in the future; the packet may overtake
     /// others. Packets with the same arrival time arrive in the order in which they were inserted.
-    pub(crate) fn insert(&mut self, start: Time, packet: Packet, agenda: &mut Agenda) {
+    pub(crate) fn insert(&mut self, start: Time, packet: &Packet, agenda: &mut Agenda) {
         debug_assert!(self.propagation.is_plain(), "a serial link serves in the order of arrival");
         debug_assert!(self.feeds.is_none(), "a link pulls packets in the order of their entry");
         let arrival = start + self.propagation.delay();
         let reordered = self.reordered.get_or_insert_default();
-        let entering = Later { arrival, number: reordered.entered, packet };
+        let number = reordered.entered;
         reordered.entered += 1;
-        if let Some((arrival, packet)) = self.in_flight.front().copied() {
-            let next = Later { arrival, number: reordered.next, packet };
-            if next < entering {
-                return reordered.later.push(Reverse(entering));
+        if let Some((first, next)) = self.in_flight.front() {
+            if (*first, reordered.next) < (arrival, number) {
+                return reordered.push(arrival, number, packet);
             }
+            reordered.push(*first, reordered.next, next);
             self.in_flight.pop_front_before(|_| ());
-            reordered.later.push(Reverse(next));
         }
-        reordered.next = entering.number;
-        self.in_flight.push_back((arrival, packet));
+        reordered.next = number;
+        self.in_flight.push_back((arrival, *packet));
         self.schedule(true, agenda);
     }
 
@@ -144,10 +144,10 @@ impl Wire {
     #[inline(never)]
     fn take_from_later(&mut self) -> Time {
         let Some(reordered) = &mut self.reordered else { return Time::NEVER };
-        let Some(Reverse(next)) = reordered.later.pop() else { return Time::NEVER };
-        reordered.next = next.number;
-        self.in_flight.push_back((next.arrival, next.packet));
-        next.arrival
+        let Some(Later { arrival, number, place }) = reordered.pop() else { return Time::NEVER };
+        reordered.next = number;
+        self.in_flight.push_back((arrival, reordered.packets[place]));
+        arrival
     }
 
     #[inline]
@@ -249,7 +249,7 @@ mod tests {
     fn packets_that_overtake_arrive_by_time_and_then_in_the_order_of_entry() {
         let (mut wire, mut agenda) = wire_and_agenda();
         for (seq, start) in [(0, 7), (1, 3), (2, 7), (3, 9), (4, 3), (5, 1), (6, 7)] {
-            wire.insert(Time::from_nanos(start), packet(seq), &mut agenda);
+            wire.insert(Time::from_nanos(start), &packet(seq), &mut agenda);
         }
         let expected = [(6, 5), (8, 1), (8, 4), (12, 0), (12, 2), (12, 6), (14, 3)];
         assert_eq!(arrivals(&mut wire, &mut agenda), expected);
@@ -264,7 +264,7 @@ mod tests {
         let began = Instant::now();
         for seq in 0..PACKETS {
             let start = u64::from(seq.wrapping_mul(2_654_435_761));
-            wire.insert(Time::from_nanos(start), packet(seq), &mut agenda);
+            wire.insert(Time::from_nanos(start), &packet(seq), &mut agenda);
         }
         let arrived = arrivals(&mut wire, &mut agenda);
         assert!(arrived.len() == PACKETS as usize && arrived.is_sorted());
