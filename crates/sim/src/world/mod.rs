@@ -283,14 +283,14 @@ impl World {
     }
 
     /// Handles the alarm of a flow. Its timers may have moved since it was set.
-    #[inline(never)]
+    #[inline]
     fn on_flow_alarm(&mut self, now: Time, flow: usize) {
         let mut due = self.flows[flow].timers.next();
         if due <= now {
             due = self.on_timer(now, flow);
         }
         self.flows[flow].alarm = due;
-        self.set_alarm(flow, due);
+        self.alarms.set_due(self.alarms.alarm(flow, (0, flow)), due);
         if self.flows.len() >= MANY_FLOWS {
             self.prefetch_next_timer();
         }

@@ -156,12 +156,12 @@ impl Bbr {
     fn is_next_cycle_phase(&self, p: &Progress) -> bool {
         let is_long = self.path.min_rtt.is_some_and(|rtt| p.ack.now.since(self.cycle_stamp) > rtt);
         let (bw, gain) = (self.bw.max(), self.pacing_gain);
-        let in_flight = self.in_flight_at_next(p, p.prior_in_flight);
+        let in_flight = || self.in_flight_at_next(p, p.prior_in_flight);
         if gain > 1.0 {
             // Losses mean that the pipe is full.
-            is_long && (p.lost > 0 || in_flight >= self.inflight(bw, gain))
+            is_long && (p.lost > 0 || in_flight() >= self.inflight(bw, gain))
         } else if gain < 1.0 {
-            is_long || in_flight <= self.inflight(bw, 1.0)
+            is_long || in_flight() <= self.inflight(bw, 1.0)
         } else {
             is_long
         }
@@ -193,8 +193,9 @@ impl Bbr {
             self.mode = BbrMode::Drain;
             window.ssthresh = self.inflight(self.bw.max(), 1.0);
         }
-        let in_flight = self.in_flight_at_next(p, p.in_flight);
-        if self.mode == BbrMode::Drain && in_flight <= self.inflight(self.bw.max(), 1.0) {
+        if self.mode == BbrMode::Drain
+            && self.in_flight_at_next(p, p.in_flight) <= self.inflight(self.bw.max(), 1.0)
+        {
             self.start_cycle(p.ack.now);
         }
     }
