@@ -18,6 +18,9 @@ from sojourn.cli import main
 from sojourn.errors import InputError
 
 TEMPLATE = Path(build.__file__).parent / "endpoint_template" / "endpoint.c"
+EXAMPLES = Path(__file__).parent.parent / "examples" / "endpoints"
+# The folder of quiche's crate, built as examples/endpoints/quiche.c says.
+QUICHE = os.environ.get("QUICHE")
 SCENARIO = """
 name = "own"
 duration = "3s"
@@ -215,3 +218,23 @@ def test_a_file_that_cannot_be_a_process_is_refused(folder, text, sentence):
     with pytest.raises((InputError, _core.ScenarioError), match=r".") as refused:
         digest({"own": text})
     assert sentence in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(QUICHE is None, reason="QUICHE does not name the folder of a built quiche")
+def test_the_example_of_quiche_builds_and_its_adapter_is_sound(folder, capsys, monkeypatch):
+    shutil.copy(EXAMPLES / "quiche.c", folder)
+    monkeypatch.setenv("CFLAGS", f"-I{QUICHE}/include")
+    monkeypatch.setenv("LDLIBS", f"{QUICHE}/target/release/libquiche.a -lstdc++")
+    assert main(["build", "quiche.c"]) == 0
+    assert main(["check", "process:libquiche.so:cc=bbr2", "--quick"]) == 0, capsys.readouterr()
+    digests = [digest({"own": f"process:libquiche.so{cc}"}) for cc in ("", ":cc=cubic", ":cc=reno")]
+    assert digests[0] == digests[1] != digests[2]
+    for text, sentence in (
+        ("libquiche.so", "quiche reads the clock itself; write process: before the file"),
+        ("process:libquiche.so:cc=vegas", "its only setting is cc: cubic, reno or bbr2"),
+    ):
+        with pytest.raises((InputError, _core.ScenarioError), match=sentence):
+            digest({"own": text})
+    (folder / "own.toml").write_text(SCENARIO.replace('"codel"', '"dualpi2"'))
+    with pytest.raises((InputError, _core.ScenarioError), match="has no ECN"):
+        digest({"own": "process:libquiche.so"})
