@@ -33,7 +33,7 @@ def test_the_discipline_with_the_lower_delay_is_named_if_the_seeds_decide(slow):
 def test_the_commands_shape_both_ways_below_the_line_with_its_overhead(slow):
     up, down = (text for text in slow.commands if " cake " in text)
     assert "dev eth0 root cake bandwidth 950kbit" in up
-    assert "dev ifb4eth0 root cake bandwidth 1.8mbit" in down
+    assert "dev ifb4eth0 root cake bandwidth 1800kbit" in down
     assert all("overhead 34 ptm" in text for text in (up, down))
     assert any("option download '1800'" in text for text in slow.uci)
 

@@ -157,7 +157,7 @@ pub fn shown(run: &Run) -> String {
     // Links that defer work write evidence in another order.
     let evidence = |row: &mut SignalRow| {
         let start = std::mem::take(&mut row.evidence);
-        let vars = run.evidence_vars[usize::from(row.queue)].len();
+        let vars = run.evidence_vars[row.queue as usize].len();
         run.evidence[start..start + vars].to_vec()
     };
     run.evidence = run.signals.iter_mut().flat_map(evidence).collect();
