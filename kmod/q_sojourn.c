@@ -56,6 +56,7 @@ void close_json_object(void);
 static const char *const causes[SOJOURN_CAUSES] = {
 	"overflow", "random", "deterministic", "target", "ce_threshold", "forced", "overload",
 	"random_overload", "delay_bound", "bin_overflow", "penalty", "match",
+	"policed", "flow_limit", "horizon",
 };
 
 static int explain(void)

@@ -28,7 +28,7 @@ enum {
 };
 
 /* TCA_STATS_APP: drops by cause (SOJOURN_CAUSE_... of sojourn_aqm.h), then marks by cause. */
-#define SOJOURN_CAUSES 12
+#define SOJOURN_CAUSES 15
 
 struct tc_sojourn_xstats {
 	__u64 drops[SOJOURN_CAUSES];

@@ -26,6 +26,7 @@ FIELD = {
     "sfb": "linux",
     "step": "sojourn dctcp",
     "sfq": "linux",
+    "fq": "linux",
     "sfq_red": "linux",
     "dualpi2": "rfc9332 linux",
     "cake": "besteffort",

@@ -29,6 +29,7 @@ QUEUES = {
     "red@linux": "red",
     "ared@linux:limit=150kB,min_th=3kB,max_th=9kB": "red",
     "sfq": "sfq",
+    "fq": "fq",
     "choke": "choke",
     "cake": "cake",
 }

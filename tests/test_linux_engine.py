@@ -153,7 +153,7 @@ def test_another_seed_is_another_run_where_something_is_drawn() -> None:
 @needs_kernel
 def test_every_qdisc_of_the_kernel_is_configured_as_asked() -> None:
     for queue in ("taildrop:limit=50p", "fq_codel@linux", "fq_pie@linux:hz=1000", "red@linux",
-                  "sfq", "choke", "cake"):  # fmt: skip
+                  "sfq", "fq", "choke", "cake"):  # fmt: skip
         run = in_guest(scenario(queue, duration="2s"))
         assert numbers(run)["queue/bottleneck/sent"] > 500, queue
 

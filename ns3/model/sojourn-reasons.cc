@@ -31,6 +31,8 @@ const Words DELAY_BOUND{"Delay bound exceeded drop", "Delay bound exceeded mark"
 const Words BIN_OVERFLOW{"Bin overflow drop", "Bin overflow mark"};
 const Words PENALTY{"Penalty drop", "Penalty mark"};
 const Words MATCH{"Match drop", "Match mark"};
+const Words FLOW_LIMIT{"Flow limit drop", "Flow limit mark"};
+const Words HORIZON{"Horizon drop", "Horizon mark"};
 
 /// The kind of a text: "fq(codel)@ns3:target=5ms" begins with "fq(codel)".
 std::string
@@ -76,6 +78,10 @@ WordsOf(uint8_t cause)
         return PENALTY;
     case SOJOURN_CAUSE_MATCH:
         return MATCH;
+    case SOJOURN_CAUSE_FLOW_LIMIT:
+        return FLOW_LIMIT;
+    case SOJOURN_CAUSE_HORIZON:
+        return HORIZON;
     default: // SOJOURN_CAUSE_RANDOM, SOJOURN_CAUSE_DETERMINISTIC
         return UNFORCED;
     }

@@ -68,6 +68,8 @@ const Reason REASONS[] = {
     {"Bin overflow", SOJOURN_CAUSE_BIN_OVERFLOW},
     {"Penalty", SOJOURN_CAUSE_PENALTY},
     {"Match", SOJOURN_CAUSE_MATCH},
+    {"Flow limit", SOJOURN_CAUSE_FLOW_LIMIT},
+    {"Horizon", SOJOURN_CAUSE_HORIZON},
 };
 
 /// The cause of a drop or a mark. Unlisted reasons are overflows, for which every disc of ns-3 has

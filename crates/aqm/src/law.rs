@@ -89,6 +89,10 @@ pub enum Cause {
     Match,
     /// The policer in front of the queue lacked tokens.
     Policed,
+    /// fq: the flow holds its most packets.
+    FlowLimit,
+    /// fq: the departure time lies too far ahead.
+    Horizon,
 }
 
 /// The kind of rule behind a [`Cause`]: a word in tables and a code in digests.
@@ -119,7 +123,7 @@ pub enum Stage {
 
 impl Cause {
     /// Every cause, in the order of their numbers.
-    pub const ALL: [Cause; 13] = [
+    pub const ALL: [Cause; 15] = [
         Cause::Overflow,
         Cause::Random,
         Cause::Deterministic,
@@ -133,12 +137,14 @@ impl Cause {
         Cause::Penalty,
         Cause::Match,
         Cause::Policed,
+        Cause::FlowLimit,
+        Cause::Horizon,
     ];
 
     /// The kind of rule.
     pub const fn class(self) -> CauseClass {
         match self {
-            Cause::Overflow => CauseClass::Overflow,
+            Cause::Overflow | Cause::FlowLimit => CauseClass::Overflow,
             Cause::Random | Cause::RandomOverload | Cause::Match => CauseClass::Random,
             Cause::Deterministic
             | Cause::Target
@@ -147,7 +153,8 @@ impl Cause {
             | Cause::Overload
             | Cause::DelayBound
             | Cause::BinOverflow
-            | Cause::Penalty => CauseClass::Deterministic,
+            | Cause::Penalty
+            | Cause::Horizon => CauseClass::Deterministic,
             Cause::Policed => CauseClass::Policed,
         }
     }

@@ -1,6 +1,6 @@
 //! The properties of a packet that laws and disciplines see.
 
-use crate::time::{Span, Time};
+use crate::time::{Rate, Span, Time};
 
 /// The ECN field of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -88,6 +88,22 @@ pub trait Packet {
     }
     /// Sets the differentiated services code point to 0 (`wash` of CAKE).
     fn clear_dscp(&mut self) {}
+    /// Linux's `skb->priority`, 0..=15: for forwarded packets it follows from the DSCP.
+    fn priority(&self) -> u8 {
+        priority_of_dscp(self.dscp())
+    }
+    /// The connected socket that sent it, on a host where fq sees local sockets.
+    fn socket(&self) -> Option<u64> {
+        None
+    }
+    /// The rate that its sender asks fq to keep (`SO_MAX_PACING_RATE`).
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+    /// The earliest departure that its sender allows (Linux `skb->tstamp`).
+    fn departure(&self) -> Option<Time> {
+        None
+    }
     /// Its TCP header, for CAKE's ACK filter; none if it is not TCP, or if the host does not know.
     fn tcp(&self) -> Option<TcpSegment> {
         None
@@ -96,6 +112,12 @@ pub trait Packet {
     fn buffer_bytes(&self) -> u32 {
         linear_buffer_bytes(self.bytes())
     }
+}
+
+/// The priority of a DSCP: its lower bits, read as the old type of service (Linux 6.1 route.c,
+/// `ip_tos2prio`).
+pub const fn priority_of_dscp(dscp: u8) -> u8 {
+    [0, 0, 2, 2, 6, 6, 4, 4][dscp as usize & 7]
 }
 
 /// The fields of a TCP header that an ACK filter reads. Sequence numbers count bytes or segments

@@ -149,6 +149,8 @@ fn the_registry_has_the_aqms_and_dialects_that_users_rely_on() {
         "dualpi2",
         "dualpi2@linux",
         "cake",
+        "fq",
+        "fq@linux-6.1",
     ] {
         has(name);
     }

@@ -81,7 +81,8 @@ fn kinds() -> Vec<(String, &'static str)> {
 }
 
 fn spec(kind: &str, law: &str, limit: Limit, ecn: bool) -> QdiscSpec {
-    let flows = if kind.starts_with("fq") { ",flows=16" } else { "" };
+    let has_flows = kind.starts_with("fq(") || kind.starts_with("fq_");
+    let flows = if has_flows { ",flows=16" } else { "" };
     let ecn = if has_ecn(law) { format!(",ecn={ecn}") } else { String::new() };
     QdiscSpec::parse(&format!("{kind}:limit={limit}{flows}{ecn}")).expect("a legal description")
 }

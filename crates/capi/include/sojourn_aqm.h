@@ -95,6 +95,12 @@ extern "C" {
 /* The policer of a link, in front of the queue; no discipline reports it. */
 #define SOJOURN_CAUSE_POLICED 12
 
+/* fq: the flow holds its most packets. */
+#define SOJOURN_CAUSE_FLOW_LIMIT 13
+
+/* fq: the departure time lies too far ahead. */
+#define SOJOURN_CAUSE_HORIZON 14
+
 /* A packet, as a discipline sees it. */
 typedef struct sojourn_packet {
     /* A number or pointer of the caller; it is not changed. */

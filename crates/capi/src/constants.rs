@@ -57,6 +57,10 @@ pub const CAUSE_PENALTY: u8 = 10;
 pub const CAUSE_MATCH: u8 = 11;
 /// The policer of a link, in front of the queue; no discipline reports it.
 pub const CAUSE_POLICED: u8 = 12;
+/// fq: the flow holds its most packets.
+pub const CAUSE_FLOW_LIMIT: u8 = 13;
+/// fq: the departure time lies too far ahead.
+pub const CAUSE_HORIZON: u8 = 14;
 
 #[cfg(test)]
 mod tests {

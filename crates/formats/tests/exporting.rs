@@ -6,7 +6,7 @@ use sojourn_formats::tc::{
 };
 
 /// The kernel's AQMs, in its dialect if they have it.
-const AQMS: [&str; 14] = [
+const AQMS: [&str; 15] = [
     "taildrop",
     "taildrop@bytes",
     "taildrop@head_drop",
@@ -20,6 +20,7 @@ const AQMS: [&str; 14] = [
     "sfq",
     "sfq_red:red_flow_limit=100kB",
     "sfb",
+    "fq@linux",
     "dualpi2@linux",
 ];
 
@@ -144,6 +145,21 @@ fn every_parameter_is_exported_or_refused_with_a_sentence() {
         "sfb.rehash_interval",
         "sfb.bin_max",
         "sfb.penalty_rate",
+        "fq.flow_limit",
+        "fq.buckets",
+        "fq.orphan_mask",
+        "fq.quantum",
+        "fq.initial_quantum",
+        "fq.pacing",
+        "fq.maxrate",
+        "fq.low_rate_threshold",
+        "fq.refill_delay",
+        "fq.ce_threshold",
+        "fq.timer_slack",
+        "fq.horizon",
+        "fq.horizon_drop",
+        "fq.priomap",
+        "fq.weight0",
         "dualpi2.k",
         "dualpi2.l_min_th",
         "dualpi2.c_weight",

@@ -14,8 +14,9 @@
  * CoDel's 1024 ns and of psched's 64 ns. */
 #define START (1024 * (u64)NSEC_PER_SEC)
 
-struct operation { u64 at, flow, src_host, dst_host; u32 kind, id, bytes, ecn, dscp, truesize;
-		   u32 payload; unsigned char tcp[60]; };
+struct operation { u64 at, flow, src_host, dst_host, departure, socket;
+		   u32 kind, id, bytes, ecn, dscp, truesize, payload, priority, pacing;
+		   unsigned char tcp[60]; };
 struct outcome { u32 operation, kind, id; };
 enum { ARRIVAL, DEPARTURE };
 enum { DROPPED, MARKED, LEFT };
@@ -219,6 +220,10 @@ static struct sk_buff *packet(const struct operation *op)
 	skb->src_host = op->src_host;
 	skb->dst_host = op->dst_host;
 	skb->id = op->id;
+	skb->tstamp = op->departure ? START + op->departure : 0;
+	skb->socket = op->socket;
+	skb->priority = op->priority;
+	skb->pacing = op->pacing;
 	write_header(skb, op);
 	return skb;
 }

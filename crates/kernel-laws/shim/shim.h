@@ -193,13 +193,23 @@ static inline void get_random_bytes(void *to, size_t bytes)
 }
 
 #include <linux/list.h>
+#include <linux/rbtree_types.h>
 
 /* --- packets --- */
 #define ETH_P_IP 0x0800
 #define ETH_P_IPV6 0x86DD
 #define htons(x) ((u16)__builtin_bswap16(x))
+struct sock;
+struct net_device;
 struct sk_buff {
 	struct sk_buff *next, *prev;
+	/* What fq looks at. */
+	struct rb_node rbnode;
+	struct sock *sk;
+	struct net_device *dev;
+	u64 socket;
+	u32 pacing;
+	u8 tstamp_type;
 	u32 len, truesize, priority, mark;
 	u16 protocol;
 	u8 ecn;
@@ -375,6 +385,7 @@ struct net_device {
 	unsigned int mtu;
 	unsigned short hard_header_len;
 	unsigned int tx_queue_len, num_tx_queues, real_num_tx_queues, flags;
+	u64 max_pacing_offload_horizon;
 	const struct net_device_ops *netdev_ops;
 };
 struct gnet_stats_basic_sync { u64 bytes, packets; };

@@ -1,5 +1,6 @@
 //! Recorded arrivals at the bottleneck of a simulated scenario.
 
+use sojourn_aqm::packet::priority_of_dscp;
 use sojourn_aqm::{Ecn, Packet, Rate, Span, TcpSegment, Time};
 use sojourn_scenario::{Scenario, Source};
 
@@ -18,6 +19,16 @@ pub(crate) struct TestPacket {
     pub(crate) ecn: Ecn,
     /// Its TCP header; some packets have none.
     pub(crate) segment: Option<TestSegment>,
+    /// When its sender lets it go, where its flow says so.
+    pub(crate) departure: Option<Time>,
+}
+
+impl TestPacket {
+    /// Every fourth flow is forwarded, has a socket that sets departure times, a connected one with
+    /// a rate, or one with a rate and no connection.
+    fn sender(&self) -> u64 {
+        self.flow % 4
+    }
 }
 
 impl Packet for TestPacket {
@@ -46,6 +57,35 @@ impl Packet for TestPacket {
     fn dscp(&self) -> u8 {
         (self.flow * 37 % 64) as u8
     }
+    /// Sometimes that of routing protocols, which no DSCP has.
+    fn priority(&self) -> u8 {
+        if self.id % 61 == 0 { CONTROL } else { priority_of_dscp(self.dscp()) }
+    }
+    fn socket(&self) -> Option<u64> {
+        (1..=2).contains(&self.sender()).then_some(self.flow)
+    }
+    /// Below the threshold of low rates and above it.
+    fn pacing_rate(&self) -> Option<Rate> {
+        let rate = Rate::from_bps([300_000, 2_000_000, 11_000_000][(self.flow % 3) as usize]);
+        (self.sender() >= 2 && self.flow % 5 != 0).then_some(rate)
+    }
+    fn departure(&self) -> Option<Time> {
+        self.departure
+    }
+}
+
+/// Linux uapi pkt_sched.h, `TC_PRIO_CONTROL`.
+const CONTROL: u8 = 7;
+
+/// When the sender of a packet lets it go: soon, mostly in order, and rarely so late that fq drops
+/// it.
+fn departure(arrived: Time, packet: &TestPacket) -> Option<Time> {
+    let delay = match packet.id % 1009 {
+        0 => Span::from_secs(11),
+        n if n < 100 => Span::from_micros(10 * u64::from(n)),
+        _ => Span::from_micros(300 + 400 * (packet.flow % 7)),
+    };
+    (packet.sender() == 1).then_some(arrived + delay)
 }
 
 /// Packets in the order of arrival.
@@ -148,6 +188,7 @@ pub(crate) fn simulate(aqm: &str, seconds: u64) -> Result<RecordedArrivals, Stri
     let mut segments = SegmentMaker::new();
     for (at, packet) in &mut arrivals {
         packet.segment = segments.next(*at, packet.flow, packet.id);
+        packet.departure = departure(*at, packet);
     }
     Ok(arrivals)
 }
@@ -168,7 +209,9 @@ fn simulate_one(aqm: &str, seconds: u64, flows: &str) -> Result<RecordedArrivals
     rows.sort_by_key(|row| row.arrived);
     let packets = rows.into_iter().map(|row| {
         let flow = u64::from(row.flow);
-        (row.arrived, TestPacket { id: 0, flow, bytes: row.bytes, ecn: row.ecn_in, segment: None })
+        let (bytes, ecn) = (row.bytes, row.ecn_in);
+        let packet = TestPacket { id: 0, flow, bytes, ecn, segment: None, departure: None };
+        (row.arrived, packet)
     });
     Ok(packets.collect())
 }

@@ -26,10 +26,17 @@ pub(crate) struct Case {
     pub(crate) options: String,
     /// The difference.
     pub(crate) known: Option<Known>,
+    /// The first kernel with these options.
+    pub(crate) since: (u32, u32),
 }
 
 fn case(law: &'static str, ours: &'static str, options: &str) -> Case {
-    Case { law, ours, options: options.to_owned(), known: None }
+    Case { law, ours, options: options.to_owned(), known: None, since: (0, 0) }
+}
+
+/// The comparisons whose options a kernel has.
+pub(crate) fn of_kernel(series: (u32, u32)) -> Vec<Case> {
+    all().into_iter().filter(|case| case.since <= series).collect()
 }
 
 /// All comparisons.
@@ -41,8 +48,9 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(choke());
     cases.extend(sfq());
     cases.extend(sfb());
+    cases.extend(fq());
     cases.extend(cake());
-    cases.extend(trees::all().map(|(law, ours, options)| Case { law, ours, options, known: None }));
+    cases.extend(trees::all().map(|(law, ours, options)| Case { options, ..case(law, ours, "") }));
     cases
 }
 
@@ -70,24 +78,30 @@ fn pie() -> Vec<Case> {
 fn red() -> Vec<Case> {
     vec![
         Case {
-            law: "red",
-            ours: "red@linux:limit=1000000B,min_th=60000B,max_th=180000B,bandwidth=100mbit",
             options: red_options(1_000_000, 60_000, 180_000, 0.02),
-            known: None,
+            ..case(
+                "red",
+                "red@linux:limit=1000000B,min_th=60000B,max_th=180000B,bandwidth=100mbit",
+                "",
+            )
         },
         Case {
-            law: "red",
-            ours: "red@linux:limit=1000000B,min_th=30000B,max_th=90000B,max_p=0.1,ecn=true,\
-                   bandwidth=100mbit",
             options: format!("{} ecn=1", red_options(1_000_000, 30_000, 90_000, 0.1)),
-            known: None,
+            ..case(
+                "red",
+                "red@linux:limit=1000000B,min_th=30000B,max_th=90000B,max_p=0.1,ecn=true,\
+                   bandwidth=100mbit",
+                "",
+            )
         },
         Case {
-            law: "red",
-            ours: "ared@linux:limit=1000000B,min_th=60000B,max_th=180000B,ecn=true,\
-                   bandwidth=100mbit",
             options: format!("{} ecn=1 adaptive=1", red_options(1_000_000, 60_000, 180_000, 0.02)),
-            known: None,
+            ..case(
+                "red",
+                "ared@linux:limit=1000000B,min_th=60000B,max_th=180000B,ecn=true,\
+                   bandwidth=100mbit",
+                "",
+            )
         },
     ]
 }
@@ -113,16 +127,12 @@ fn choke() -> Vec<Case> {
     };
     vec![
         Case {
-            law: "choke",
-            ours: "choke:limit=1000p,min_th=83,max_th=250",
             options: options(1000, 83, 250, ""),
-            known: None,
+            ..case("choke", "choke:limit=1000p,min_th=83,max_th=250", "")
         },
         Case {
-            law: "choke",
-            ours: "choke:limit=300p,min_th=20,max_th=60,ecn=true",
             options: options(300, 20, 60, "ecn=1"),
-            known: None,
+            ..case("choke", "choke:limit=300p,min_th=20,max_th=60,ecn=true", "")
         },
     ]
 }
@@ -139,22 +149,22 @@ fn sfq() -> Vec<Case> {
         case("sfq", "sfq:perturb=1s", "perturb=1 same_keys=2 exact_timers=1"),
         case("sfq", "sfq:limit=40p", "limit=40"),
         Case {
-            law: "sfq",
-            ours: "sfq_red:limit=1000p,min_th=8000B,max_th=40000B",
             options: sfq_red_options(8_000, 40_000, 0.02, "limit=1000"),
-            known: None,
+            ..case("sfq", "sfq_red:limit=1000p,min_th=8000B,max_th=40000B", "")
         },
         Case {
-            law: "sfq",
-            ours: "sfq_red:limit=400p,min_th=3000B,max_th=15000B,max_p=0.1,ecn=true,\
-                   headdrop=true,perturb=2s",
             options: sfq_red_options(
                 3_000,
                 15_000,
                 0.1,
                 "limit=400 ecn=1 headdrop=1 perturb=2 same_keys=2 exact_timers=1",
             ),
-            known: None,
+            ..case(
+                "sfq",
+                "sfq_red:limit=400p,min_th=3000B,max_th=15000B,max_p=0.1,ecn=true,\
+                   headdrop=true,perturb=2s",
+                "",
+            )
         },
     ]
 }
@@ -173,6 +183,32 @@ fn sfb() -> Vec<Case> {
             "sfb:limit=500p,rehash_interval=20s,warmup=5s",
             "two_keys=1 limit=500 rehash_ms=20000 warmup_ms=5000",
         ),
+    ]
+}
+
+fn fq() -> Vec<Case> {
+    vec![
+        case("fq", "fq@linux", ""),
+        case(
+            "fq",
+            "fq@linux:limit=300p,flow_limit=30,quantum=1514B,initial_quantum=3000B,\
+             horizon_drop=false",
+            "limit=300 flow_limit=30 quantum=1514 initial_quantum=3000 horizon_drop=0",
+        ),
+        case(
+            "fq",
+            "fq@linux:maxrate=8mbit,ce_threshold=2ms,refill_delay=300ms,low_rate_threshold=1mbit",
+            "maxrate=1000000 ce_threshold_us=2000 refill_delay_us=300000 \
+             low_rate_threshold=125000",
+        ),
+        Case {
+            since: (6, 12),
+            ..case(
+                "fq",
+                "fq@linux:limit=400p,priomap=0000000011112222,weight0=20000B,weight1=90000B",
+                "limit=400 priomap=0000000011112222 weight0=20000 weight1=90000 weight2=65536",
+            )
+        },
     ]
 }
 

@@ -44,12 +44,17 @@ pub(crate) struct KernelSource {
 }
 
 impl KernelSource {
-    /// Unpacks the files that the disciplines need, unless that was done before.
+    /// Unpacks the files that the disciplines need, of an archive or of the newest one installed,
+    /// unless that was done before.
     ///
     /// # Errors
     /// Returns one sentence that says what is missing.
-    pub(crate) fn unpack(into: &Path, laws: &[&str]) -> Result<KernelSource, String> {
-        let archive = newest_archive()?;
+    pub(crate) fn unpack(
+        archive: Option<PathBuf>,
+        into: &Path,
+        laws: &[&str],
+    ) -> Result<KernelSource, String> {
+        let archive = archive.map_or_else(newest_archive, Ok)?;
         if Command::new("cc").arg("--version").output().is_err() {
             return Err("no C compiler `cc` is installed".to_owned());
         }
@@ -76,8 +81,7 @@ impl KernelSource {
 
     /// Its series as numbers.
     pub(crate) fn series(&self) -> (u32, u32) {
-        let mut numbers = self.version.split('.').map(|part| part.parse().unwrap_or(0));
-        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+        series_of(&self.version)
     }
 
     /// Whether this kernel has the discipline.
@@ -148,6 +152,12 @@ impl KernelSource {
         }
         Ok(())
     }
+}
+
+/// The series of a version, as numbers.
+pub(crate) fn series_of(version: &str) -> (u32, u32) {
+    let mut numbers = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 fn source_of(law: &str) -> String {

@@ -1,6 +1,7 @@
 //! Compares our laws with those of the Linux kernel, decision by decision.
 //!
-//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [LAW|CASE...]`. The same arrivals
+//! Usage: `sojourn-kernel-laws [--seconds N] [--show] [--write] [--archive linux-source-R.tar.xz]
+//! [LAW|CASE...]`. The same arrivals
 //! and the same requests for departures go to our discipline and to the kernel's, with the same
 //! random numbers. Every drop, mark and departure must be the same packet in the same operation.
 //! `--write` puts the rows of the cases that were run into docs/kernel-laws.md.
@@ -14,7 +15,7 @@ mod segments;
 mod trees;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::arrivals::RecordedArrivals;
@@ -41,7 +42,8 @@ fn main() -> ExitCode {
     let laws: BTreeSet<&str> = cases.iter().map(|case| case.law).collect();
     let laws: Vec<&str> = laws.into_iter().collect();
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/kernel-laws");
-    let kernel = match KernelSource::unpack(&target, &laws) {
+    let archive = after("--archive").map(PathBuf::from);
+    let kernel = match KernelSource::unpack(archive, &target, &laws) {
         Ok(kernel) => kernel,
         Err(missing) => {
             println!("kernel-laws: skipped, for {missing}");
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         }
     };
     match compare_all(&kernel, &cases, seconds, has("--show")) {
-        Ok(rows) => finish(&kernel, &rows, has("--write"), seconds == SECONDS),
+        Ok(rows) => finish(&kernel, &rows, has("--write"), seconds == SECONDS && !has("--archive")),
         Err(why) => {
             eprintln!("kernel-laws: {why}");
             ExitCode::FAILURE
@@ -66,7 +68,7 @@ fn chosen(arguments: &[String]) -> Result<Vec<Case>, String> {
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
-            "--seconds" => _ = rest.next(),
+            "--seconds" | "--archive" => _ = rest.next(),
             flag if flag.starts_with("--") => {}
             _ => words.push(argument),
         }
@@ -94,6 +96,10 @@ fn compare_all(
     for case in cases {
         if !kernel.has(case.law) {
             println!("{}: Linux {} does not have it", case.law, kernel.version);
+            continue;
+        }
+        if kernel.series() < case.since {
+            println!("{}: Linux {} lacks its options", case.ours, kernel.version);
             continue;
         }
         let aqm = match trees::is_tree(case.law) {
@@ -196,6 +202,6 @@ fn update_page(kernel: &KernelSource, rows: &[Row], is_full_length: bool) -> Res
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/kernel-laws.md");
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = std::fs::read_to_string(&path).map_err(failed)?;
-    let page = report::page(&kernel.version, &cases::all(), rows, &before)?;
+    let page = report::page(&kernel.version, &cases::of_kernel(kernel.series()), rows, &before)?;
     std::fs::write(&path, page).map_err(failed)
 }

@@ -44,6 +44,8 @@ impl Operations {
             of(|packet| packet.flow),
             of(|packet| packet.src_host()),
             of(|packet| packet.dst_host()),
+            of(|packet| packet.departure().map_or(0, Time::as_nanos)),
+            of(|packet| packet.socket().unwrap_or(0)),
         ];
         let short = [
             u32::from(packet.is_none()),
@@ -53,6 +55,10 @@ impl Operations {
             packet.map_or(0, |packet| u32::from(packet.dscp())),
             packet.map_or(0, |packet| packet.buffer_bytes()),
             packet.and_then(|packet| packet.segment).map_or(0, |segment| segment.payload()),
+            packet.map_or(0, |packet| u32::from(packet.priority())),
+            packet.and_then(|packet| packet.pacing_rate()).map_or(0, |rate| {
+                u32::try_from(rate.as_bps() / 8).expect("the rates of sockets here are low")
+            }),
         ];
         let segment = packet.and_then(|packet| packet.segment);
         self.bytes.extend(long.iter().flat_map(|word| word.to_ne_bytes()));

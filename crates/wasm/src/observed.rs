@@ -175,6 +175,8 @@ fn rule(cause: Cause) -> &'static str {
         Cause::Penalty => "the flow does not respond, and its rate limit was reached",
         Cause::Match => "a waiting packet drawn at random was of the same flow",
         Cause::Policed => "the policer lacked tokens for it",
+        Cause::FlowLimit => "its flow was full",
+        Cause::Horizon => "its departure was too far ahead",
     }
 }
 

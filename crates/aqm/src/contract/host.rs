@@ -14,11 +14,14 @@ use crate::packet::{Backlog, Ecn, Packet, TcpSegment};
 use crate::qdisc::{Qdisc, Sink};
 use crate::registry::{self, QdiscSpec};
 use crate::rng::Rng;
-use crate::time::{Rate, Time};
+use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
 
 /// Maximum number of timers that may fire in one idle time.
 const MOST_TIMERS: u32 = 100_000;
+
+/// How far ahead of an arrival its departure lies, for flows that set one.
+const SENDERS_DELAY: Span = Span::from_millis(5);
 
 /// The largest acknowledgement.
 const ACK_BYTES: u32 = 64;
@@ -44,6 +47,8 @@ pub struct HostPacket {
     dscp: u8,
     /// Whether the packet arrived as ECT(1) or CE.
     is_l4s: bool,
+    /// The earliest departure, of some flows.
+    departure: Option<Time>,
 }
 
 impl Packet for HostPacket {
@@ -71,6 +76,13 @@ impl Packet for HostPacket {
         let ack = (self.id as u32).wrapping_mul(1448);
         let pure = TcpSegment { ack, has_ack: true, is_pure_ack: true, ..TcpSegment::default() };
         (self.bytes <= ACK_BYTES).then_some(pure)
+    }
+    fn departure(&self) -> Option<Time> {
+        self.departure
+    }
+    /// Some flows ask to be paced.
+    fn pacing_rate(&self) -> Option<Rate> {
+        (self.flow % 8 == 5).then_some(Rate::from_bps(2_000_000))
     }
     fn src_host(&self) -> u64 {
         self.flow % 3
@@ -188,6 +200,16 @@ pub struct Host {
     vars: Vec<f64>,
 }
 
+/// The largest backlog under a limit: fq has three bands with a limit each, and a queue of 8
+/// packets without a band.
+fn most_waiting(spec: &QdiscSpec, limit: Limit) -> Limit {
+    match limit {
+        _ if spec.law != "fq" => limit,
+        Limit::Packets(packets) => Limit::Packets(packets.saturating_mul(3).saturating_add(8)),
+        Limit::Bytes(bytes) => Limit::Bytes(bytes.saturating_mul(3).saturating_add(8 * 1514)),
+    }
+}
+
 impl Host {
     /// A host for the AQM `spec`; `limit` is a parameter of the AQM.
     ///
@@ -202,7 +224,7 @@ impl Host {
             alarm: qdisc.next_timer(),
             vars: vec![f64::NAN; qdisc.vars().len()],
             qdisc,
-            limit,
+            limit: most_waiting(spec, limit),
             chance: Rng::stream(seed, "host", 0),
             law_chance: Rng::stream(seed, "law", 0),
             ledger: Ledger {
@@ -235,7 +257,9 @@ impl Host {
     pub fn offer(&mut self, flow: u64, bytes: u32, ecn: Ecn) {
         let id = self.ledger.offered.len();
         let is_l4s = matches!(ecn, Ecn::Ect1 | Ecn::Ce);
-        let packet = HostPacket { id, flow, bytes, ecn, dscp: (flow % 64) as u8, is_l4s };
+        let departure = (flow % 8 == 6).then_some(self.ledger.now + SENDERS_DELAY);
+        let dscp = (flow % 64) as u8;
+        let packet = HostPacket { id, flow, bytes, ecn, dscp, is_l4s, departure };
         let nothing_waited = self.qdisc.backlog() == Backlog::EMPTY;
         self.ledger.offer(&packet);
         self.qdisc.enqueue(self.ledger.now, packet, &mut self.law_chance, &mut self.ledger);
@@ -251,7 +275,9 @@ impl Host {
         match departure {
             Some(departure) => self.ledger.departed(&departure.packet, departure.enqueued),
             None => {
-                let is_held = self.qdisc.held_until().is_some_and(|until| until > now);
+                let until = self.qdisc.held_until();
+                let is_held = until.is_some_and(|until| until > now);
+                self.ledger.digest ^= until.map_or(0, Time::as_nanos);
                 let is_empty = self.qdisc.backlog() == Backlog::EMPTY;
                 let name = &self.name;
                 self.ledger.promise(is_empty || is_held, || {

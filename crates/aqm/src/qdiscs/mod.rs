@@ -4,6 +4,8 @@ pub mod cake;
 pub mod choke;
 pub mod classes;
 pub mod dualpi2;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod fair_queue;
 pub mod fifo;
 pub mod fq;
 mod queues;

@@ -53,7 +53,7 @@ const fn of_kernel(law: &'static str) -> OfKernel {
 }
 
 /// The laws and schemes of the kernel.
-const LAWS: [OfKernel; 10] = [
+const LAWS: [OfKernel; 11] = [
     of_kernel("codel"),
     of_kernel("pie"),
     of_kernel("red"),
@@ -62,6 +62,7 @@ const LAWS: [OfKernel; 10] = [
     of_kernel("sfq"),
     of_kernel("sfq_red"),
     of_kernel("sfb"),
+    of_kernel("fq"),
     OfKernel { dialect: "besteffort", ..of_kernel("cake") },
     OfKernel { since: (6, 17), ..of_kernel("dualpi2") },
 ];
@@ -81,17 +82,24 @@ pub struct Change {
     pub what: &'static str,
 }
 
-/// The differences in decisions, by law, then by age. Facts aqm-132 to aqm-134, linux-30.
-pub const CHANGES: [Change; 5] = [
+/// The differences in decisions, by law, then by age. Facts aqm-132 to aqm-134, linux-30, qdisc-23.
+pub const CHANGES: [Change; 8] = [
     codel((0, 0), "linux-5.10"),
     codel((6, 1), "linux-6.1"),
     codel((7, 2), "linux-7.2"),
     roots((0, 0), "linux-6.1"),
     roots((6, 12), "linux-6.12"),
+    fq((0, 0), "linux-5.10"),
+    fq((6, 12), "linux-6.12"),
+    fq((7, 2), "linux-7.2"),
 ];
 
 const fn codel(since: (u32, u32), value: &'static str) -> Change {
     Change { law: "codel", since, name: "kernel", value, what: "the CoDel" }
+}
+
+const fn fq(since: (u32, u32), value: &'static str) -> Change {
+    Change { law: "fq", since, name: "kernel", value, what: "the fq" }
 }
 
 const fn roots(since: (u32, u32), value: &'static str) -> Change {

@@ -44,7 +44,7 @@ crate::params! {
 }
 
 macro_rules! registry {
-    (laws { $($law:ty;)* } schemes { $($scheme:ty;)* }) => {
+    (laws { $($law:ty;)* } schemes { $($(#[$only:meta])* $scheme:ty;)* }) => {
         /// Every law, in the order in which lists show them.
         pub fn laws() -> Vec<Entry> {
             alloc::vec![$(law_entry::<$law>()),*]
@@ -52,7 +52,7 @@ macro_rules! registry {
 
         /// Every scheme, in the order in which lists show them.
         pub fn schemes() -> Vec<Entry> {
-            alloc::vec![$(scheme_entry::<$scheme>()),*]
+            Vec::from([$($(#[$only])* scheme_entry::<$scheme>()),*])
         }
 
         /// Makes a discipline.
@@ -69,7 +69,7 @@ macro_rules! registry {
             $(if spec.law == <$law as Law>::NAME {
                 return arrange::<P, $law>(spec, env);
             })*
-            $(if spec.law == <$scheme as Scheme>::NAME {
+            $($(#[$only])* if spec.law == <$scheme as Scheme>::NAME {
                 let (NoParams { .. }, params) = configure(spec)?;
                 return Ok(<$scheme as Scheme>::build(&params, env));
             })*
@@ -125,7 +125,7 @@ macro_rules! registry {
             $(if spec.law == <$law as Law>::NAME {
                 return settings_of::<$law>(spec);
             })*
-            $(if spec.law == <$scheme as Scheme>::NAME {
+            $($(#[$only])* if spec.law == <$scheme as Scheme>::NAME {
                 let (none, params) = configure::<NoParams, <$scheme as Scheme>::Params>(spec)?;
                 return Ok(all_settings(&none, &params));
             })*
@@ -139,7 +139,7 @@ macro_rules! registry {
             $(if spec.law == <$law as Law>::NAME {
                 return effective_of::<$law>(spec, env);
             })*
-            $(if spec.law == <$scheme as Scheme>::NAME {
+            $($(#[$only])* if spec.law == <$scheme as Scheme>::NAME {
                 let (NoParams { .. }, params) = configure(spec)?;
                 return Ok(<$scheme as Scheme>::effective(&params, env));
             })*
@@ -169,6 +169,9 @@ registry! {
         qdiscs::sfq::SfqRed;
         qdiscs::dualpi2::DualPi2;
         qdiscs::cake::Cake;
+        // The page has no room for it.
+        #[cfg(not(target_arch = "wasm32"))]
+        qdiscs::fair_queue::FairQueue;
     }
 }
 

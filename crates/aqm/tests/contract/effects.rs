@@ -31,6 +31,9 @@ const NEEDED: &[&str] = &[
     "l4s=true",
     "target=100us,interval=30ms",
     "target=1100ns,interval=1100ns",
+    "maxrate=200kbit",
+    "horizon=2ms",
+    "weight1=20kB,weight2=20kB",
 ];
 
 /// The fate of every packet, or `None` if the settings are refused.

@@ -2,6 +2,8 @@
 
 use sojourn_aqm::QdiscSpec;
 
+use super::demands;
+use super::fq;
 use super::options::{self, Form, OptionWord, Ours};
 use super::statement::{qdisc_options, unknown_kind};
 use super::tree::{
@@ -102,7 +104,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     }
     let aqm = match qdisc.kind.as_str() {
         "red" if qdisc.option("adaptive").is_some() => "ared@linux",
-        "sfq" if options::RED_OF_SFQ.iter().any(|it| qdisc.option(it).is_some()) => "sfq_red",
+        "sfq" if demands::RED_OF_SFQ.iter().any(|it| qdisc.option(it).is_some()) => "sfq_red",
         _ => table.aqm,
     };
     let mut settings: Vec<(String, String)> = Vec::new();
@@ -127,6 +129,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
         }
     }
     missing.extend(not_shown(qdisc, source));
+    settings.extend(fq::settings(qdisc));
     let text = joined(aqm, &settings);
     check(&text).map_err(at)?;
     Ok(AqmOfTc { text, missing, notes: Vec::new(), overhead: None, bandwidth: None })

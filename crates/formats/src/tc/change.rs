@@ -11,7 +11,7 @@ const ALWAYS_SENT: [&str; 2] = ["netem", "prio"];
 /// `change` of each kind). The others get the default of tc.
 fn keeps(kind: &str, option: &str) -> bool {
     match kind {
-        "codel" | "fq_codel" | "pie" | "fq_pie" | "cake" | "cake_mq" | "dualpi2" => true,
+        "codel" | "fq_codel" | "pie" | "fq_pie" | "fq" | "cake" | "cake_mq" | "dualpi2" => true,
         "sfq" => !matches!(option, "perturb" | "headdrop"),
         "netem" => matches!(
             option,

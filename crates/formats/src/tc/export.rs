@@ -3,6 +3,7 @@
 use sojourn_aqm::{Cells, Limit, Packing, QdiscSpec, registry, units};
 
 use super::export_cake;
+use super::fq;
 use super::options::{self, Form, KindTable, OptionWord, Ours};
 use super::units::tc_rate;
 use crate::FormatError;
@@ -49,9 +50,10 @@ pub struct TcWords {
 }
 
 /// Linux releases that introduced a kind.
-const SINCE: [(&str, (u32, u32)); 9] = [
+const SINCE: [(&str, (u32, u32)); 10] = [
     ("choke", (2, 6)),
     ("sfb", (2, 6)),
+    ("fq", (3, 12)),
     ("codel", (3, 5)),
     ("fq_codel", (3, 5)),
     ("pie", (3, 14)),
@@ -120,6 +122,9 @@ fn of_spec(
             if spec.kind() == "sfq_red" && !words.iter().any(|it| it == "redflowlimit") {
                 words.extend(["redflowlimit".to_owned(), red_flow_limit(&settings)?]);
             }
+            if table.kind == "fq" {
+                words.extend(fq::words(&base, &settings, kernel)?);
+            }
             // tc has no word for the link's rate, and requires a number for choke.
             if table.kind == "choke" || settings.contains(&("bandwidth", "auto".to_owned())) {
                 words.extend(["bandwidth".to_owned(), tc_rate(link.bps)?]);
@@ -166,12 +171,12 @@ fn table_of(spec: &QdiscSpec) -> Result<&'static KindTable, String> {
     options::table(kind).filter(|it| !it.aqm.is_empty()).ok_or_else(|| {
         format!(
             "the kernel has no `{ours}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, ared, \
-             choke, sfq, sfb, cake and dualpi2"
+             choke, sfq, sfb, fq, cake and dualpi2"
         )
     })
 }
 
-type Settings = Vec<(&'static str, String)>;
+type Settings = fq::Settings;
 
 /// The kernel's defaults, overridden by the settings of an AQM.
 fn in_linux(spec: &QdiscSpec, warnings: &mut Vec<String>) -> Result<(Settings, Settings), String> {
@@ -245,9 +250,9 @@ fn by_table(
     Ok(words)
 }
 
-/// Whether the kind implies the value of a parameter.
+/// Whether the kind implies the value of a parameter, or it is written apart.
 fn is_by_kind(kind: &str, name: &str) -> bool {
-    kind == "pfifo_head_drop" && name == "overflow"
+    kind == "pfifo_head_drop" && name == "overflow" || kind == "fq" && fq::OF_BANDS.contains(&name)
 }
 
 fn stands_for(word: &OptionWord, name: &str) -> bool {
@@ -270,7 +275,10 @@ fn is_value(word: &OptionWord, value: &str) -> bool {
 fn is_off(word: &OptionWord, value: &str) -> bool {
     match word.ours {
         Ours::Sets(_, only) => only == "true" && value == "false",
-        _ => value == "auto" || value == "off" && matches!(word.word, "ce_threshold" | "perturb"),
+        _ => {
+            value == "auto"
+                || value == "off" && matches!(word.word, "ce_threshold" | "perturb" | "maxrate")
+        }
     }
 }
 
@@ -318,6 +326,7 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
         (Form::Time | Form::TimeOrPackets, _) => {
             format!("{}us", divided(span()?, 1000, "whole microseconds")?)
         }
+        (Form::Nanos, _) => format!("{}ns", span()?),
         (Form::Millis, _) => divided(span()?, 1_000_000, "whole milliseconds")?.to_string(),
         (Form::Seconds, _) => divided(span()?, 1_000_000_000, "whole seconds")?.to_string(),
         (Form::Percent | Form::WholePercent, _) => {

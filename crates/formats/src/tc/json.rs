@@ -91,6 +91,7 @@ fn shown(value: &Value, form: Form) -> Option<String> {
         (Form::Rate, Some(bytes), _) => format!("{}bit", bytes * 8.0),
         (Form::Time | Form::TimeOrPackets, Some(micros), _) => format!("{micros}us"),
         (Form::Millis, Some(millis), _) => format!("{millis}ms"),
+        (Form::Nanos, Some(nanos), _) => format!("{nanos}ns"),
         (_, Some(number), _) => format!("{number}"),
         _ => return None,
     })
@@ -111,6 +112,7 @@ fn by_table(kind: &str, given: &Map<String, Value>) -> Vec<String> {
         };
         let form = words.iter().find(|it| it.word == name).map_or(Form::Text, |it| it.form);
         match (value, form) {
+            (Value::Bool(false), _) if name == "pacing" => all.push("nopacing".to_owned()),
             (Value::Bool(false), _) => {}
             (Value::Bool(true) | Value::Null, _) => all.push(name),
             (Value::String(word), _) if kind == "dualpi2" && name.starts_with("drop_") => {

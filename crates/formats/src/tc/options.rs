@@ -12,7 +12,7 @@ pub(super) enum Form {
     Packets,
     /// The same with units of size, as `limit 1k` of pfifo (iproute2 6.1 tc/q_fifo.c).
     SizedPackets,
-    /// A plain number of bytes.
+    /// A number of bytes, plain in commands.
     Bytes,
     /// A size with tc's units.
     Size,
@@ -22,6 +22,8 @@ pub(super) enum Form {
     Time,
     /// The same, or packets: `3p`.
     TimeOrPackets,
+    /// A bare number counts nanoseconds.
+    Nanos,
     /// A bare number counts milliseconds.
     Millis,
     /// Integer seconds, printed as `10sec`.
@@ -40,6 +42,8 @@ pub(super) enum Form {
     Text,
     /// Sixteen numbers.
     Sixteen,
+    /// Three numbers.
+    Three,
 }
 
 /// The counterpart of an option.
@@ -80,7 +84,7 @@ const fn word(word: &'static str, form: Form, ours: Ours) -> OptionWord {
     OptionWord { word, form, ours }
 }
 
-use Form::{Bytes, Count, Flag, Hex, Millis, Packets, Percent, Rate, Real, Seconds};
+use Form::{Bytes, Count, Flag, Hex, Millis, Nanos, Packets, Percent, Rate, Real, Seconds, Three};
 use Form::{Signed, Sixteen, Size, SizedPackets, Text, Time, TimeOrPackets, WholePercent};
 use Ours::{Hertz, Is, Missing, Same, Sets};
 
@@ -212,6 +216,32 @@ const SFB: [OptionWord; 9] = [
     word("penalty_burst", Packets, Is("penalty_burst")),
 ];
 
+/// Bands and their weights (Linux 6.12) become several parameters.
+const FQ: [OptionWord; 21] = [
+    LIMIT,
+    word("flow_limit", Packets, Is("flow_limit")),
+    word("buckets", Count, Is("buckets")),
+    word("orphan_mask", Count, Is("orphan_mask")),
+    word("pacing", Flag, Sets("pacing", "true")),
+    word("nopacing", Flag, Sets("pacing", "false")),
+    word("bands", Count, Same),
+    word("priomap", Sixteen, Same),
+    word("weights", Three, Same),
+    word("quantum", Bytes, Is("quantum")),
+    word("initial_quantum", Bytes, Is("initial_quantum")),
+    word("maxrate", Rate, Is("maxrate")),
+    // The kernel ignores it.
+    word("defrate", Rate, Same),
+    word("low_rate_threshold", Rate, Is("low_rate_threshold")),
+    word("refill_delay", Time, Is("refill_delay")),
+    word("ce_threshold", Time, Is("ce_threshold")),
+    word("timer_slack", Nanos, Is("timer_slack")),
+    word("horizon", Time, Is("horizon")),
+    word("horizon_drop", Flag, Sets("horizon_drop", "true")),
+    word("horizon_cap", Flag, Sets("horizon_drop", "false")),
+    word("offload_horizon", Time, Missing),
+];
+
 const DUALPI2: [OptionWord; 22] = [
     LIMIT,
     word("memlimit", Size, Missing),
@@ -316,6 +346,7 @@ pub(super) const KINDS: &[KindTable] = &[
     kind("choke", "choke", &CHOKE, NO_FLAG_ECN),
     kind("sfq", "sfq", &SFQ, &[]),
     kind("sfb", "sfb", &SFB, &[]),
+    kind("fq", "fq@linux", &FQ, &[]),
     kind("dualpi2", "dualpi2@linux", &DUALPI2, &[]),
     kind("cake", "cake", &CAKE, &[]),
     kind("cake_mq", "", &CAKE, &[]),
@@ -331,8 +362,7 @@ pub(super) const KINDS: &[KindTable] = &[
 ];
 
 /// Known kinds of the kernel without a counterpart.
-pub(super) const WITHOUT_COUNTERPART: [&str; 18] = [
-    "fq",
+pub(super) const WITHOUT_COUNTERPART: [&str; 17] = [
     "hhf",
     "drr",
     "qfq",
@@ -352,13 +382,6 @@ pub(super) const WITHOUT_COUNTERPART: [&str; 18] = [
     "atm",
 ];
 
-/// Options that tc requires, one of each group (iproute2 6.1 tc/q_tbf.c, q_red.c, q_choke.c).
-pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
-    ("tbf", &[&["rate"], &["burst"], &["limit", "lat"]]),
-    ("red", &[&["limit"], &["avpkt"]]),
-    ("choke", &[&["limit"], &["bandwidth"]]),
-];
-
 /// Words that tc prints but does not read, by kind (iproute2 6.1 tc/q_red.c, q_choke.c, tc_red.c).
 const ONLY_SHOWN: [(&str, &[&str]); 2] =
     [("red", &["ewma", "Scell_log"]), ("choke", &["harddrop", "adaptive", "ewma", "Scell_log"])];
@@ -367,14 +390,6 @@ const ONLY_SHOWN: [(&str, &[&str]); 2] =
 pub(super) fn is_read(kind: &str, word: &str) -> bool {
     !ONLY_SHOWN.iter().any(|(of, words)| *of == kind && words.contains(&word))
 }
-
-/// Options of sfq for RED in its queues, of which tc requires the first (iproute2 6.1 tc/q_sfq.c).
-pub(super) const RED_OF_SFQ: [&str; 8] =
-    ["redflowlimit", "min", "max", "avpkt", "burst", "probability", "ecn", "harddrop"];
-
-/// The largest numbers that tc accepts (iproute2 6.1 tc/q_pie.c, q_fq_pie.c).
-pub(super) const MOST: [(&str, &str, u64); 4] =
-    [("pie", "alpha", 32), ("pie", "beta", 32), ("fq_pie", "alpha", 32), ("fq_pie", "beta", 32)];
 
 /// Other spellings of words (iproute2 6.1 tc/q_tbf.c, q_htb.c, q_dualpi2.c of 2025).
 pub(super) fn canonical(word: &str) -> &str {

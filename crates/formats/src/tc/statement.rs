@@ -3,7 +3,7 @@
 use super::options::{self, WITHOUT_COUNTERPART};
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcParent, TcSetup, TcValue};
 use super::words::{Token, Tokens, by_table};
-use super::{cake, change, curves, netem};
+use super::{cake, change, curves, demands, netem};
 use crate::FormatError;
 
 /// The words before the options.
@@ -138,13 +138,13 @@ pub(super) fn qdisc_options(
 /// Reports a required option that the command lacks, and a number above tc's bound.
 fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
     let has = |name: &str| options.iter().any(|it| it.name == name);
-    let groups = options::REQUIRED.iter().find(|it| it.0 == kind.text).map_or(&[][..], |it| it.1);
+    let groups = demands::REQUIRED.iter().find(|it| it.0 == kind.text).map_or(&[][..], |it| it.1);
     for group in groups.iter().filter(|group| !group.iter().any(|name| has(name))) {
         let names = group.join("` or `");
         let text = format!("tc refuses {} without `{names}`; add it", kind.text);
         setup.note(TcNoteKind::Refused, kind.line, text);
     }
-    let of_red = options::RED_OF_SFQ.iter().any(|it| has(it));
+    let of_red = demands::RED_OF_SFQ.iter().any(|it| has(it));
     if kind.text == "sfq" && of_red && !has("redflowlimit") {
         let text = "tc refuses RED's options of sfq without `redflowlimit`; add it";
         setup.note(TcNoteKind::Refused, kind.line, text);
@@ -157,7 +157,7 @@ fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
         let text = "the kernel refuses red's `nodrop` without `ecn`; add it";
         setup.note(TcNoteKind::Refused, kind.line, text);
     }
-    for (_, name, most) in options::MOST.iter().filter(|it| it.0 == kind.text) {
+    for (_, name, most) in demands::MOST.iter().filter(|it| it.0 == kind.text) {
         let value = options.iter().find(|it| it.name == *name);
         if let Some(option) = value.filter(|it| matches!(it.value, TcValue::Count(n) if n > *most))
         {

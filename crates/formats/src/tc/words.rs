@@ -140,7 +140,8 @@ fn value(
 ) -> Result<TcValue, FormatError> {
     match word.form {
         Form::Flag => return Ok(TcValue::Flag),
-        Form::Sixteen => return sixteen(token, tokens),
+        Form::Sixteen => return several(16, "sixteen", token, tokens),
+        Form::Three => return several(3, "three", token, tokens),
         _ => {}
     }
     let given = tokens.value_of(token)?;
@@ -176,8 +177,8 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
             Err(_) if !text.ends_with('p') => TcValue::Count(units::size(text)?),
             found => TcValue::Count(found?),
         },
-        Form::Bytes => TcValue::Bytes(signed(&counted(&["b"])?.to_string())?),
-        Form::Size => {
+        Form::Bytes if is_strict => TcValue::Bytes(signed(&counted(&["b"])?.to_string())?),
+        Form::Bytes | Form::Size => {
             let size = text.split_once('/').map_or(text, |(size, _)| size);
             TcValue::Bytes(signed(&units::size(size)?.to_string())?)
         }
@@ -187,6 +188,7 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
             Some(Ok(packets)) => TcValue::Count(packets),
             _ => TcValue::Nanos(units::time(text, 1e3)?),
         },
+        Form::Nanos => TcValue::Nanos(units::time(text, 1.0)?),
         Form::Millis => TcValue::Nanos(units::time(text, 1e6)?),
         Form::Seconds if is_strict && units::count(text).is_err() => {
             return Err(format!("tc takes a whole number of seconds here, not `{text}`"));
@@ -204,7 +206,7 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
             let number = u64::from_str_radix(digits, 16);
             TcValue::Count(number.map_err(|_| format!("`{text}` is not a hexadecimal number"))?)
         }
-        Form::Text | Form::Flag | Form::Sixteen => TcValue::Text(text.to_owned()),
+        Form::Text | Form::Flag | Form::Sixteen | Form::Three => TcValue::Text(text.to_owned()),
     })
 }
 
@@ -217,11 +219,16 @@ fn signed(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number of bytes"))
 }
 
-fn sixteen(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<TcValue, FormatError> {
+fn several(
+    count: usize,
+    word: &str,
+    token: Token<'_>,
+    tokens: &mut Tokens<'_>,
+) -> Result<TcValue, FormatError> {
     let start = tokens.position();
-    for _ in 0..16 {
+    for _ in 0..count {
         if tokens.next_number().is_none() {
-            let message = format!("`{}` lists sixteen numbers; some are missing", token.text);
+            let message = format!("`{}` lists {word} numbers; some are missing", token.text);
             return Err(FormatError::at(token.line, message));
         }
     }

@@ -153,6 +153,12 @@ mod tests {
     use super::*;
     use crate::host::bottleneck_qdisc::TCMSG_BYTES;
 
+    #[test]
+    fn the_module_counts_every_cause() {
+        let header = include_str!("../../../../kmod/sojourn_netlink.h");
+        assert!(header.contains(&format!("#define SOJOURN_CAUSES {}\n", Cause::ALL.len())));
+    }
+
     fn message(kind: &[u8]) -> Vec<u8> {
         let mut counts = vec![0; 16 * Cause::ALL.len()];
         counts[8 * Cause::Target as usize] = 7;

@@ -5,6 +5,7 @@
 //! into the kernel, or the scenario is refused. Rounding by the kernel becomes a warning.
 
 mod cake;
+mod fq;
 mod netlink_options;
 pub mod parameters;
 mod read_back;
@@ -83,7 +84,7 @@ pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
         expected: Vec::new(),
         drops_at_head,
         is_random: kind == "dualpi2"
-            || !drops_at_head && !matches!(kind.as_str(), "taildrop" | "sfq"),
+            || !drops_at_head && !matches!(kind.as_str(), "taildrop" | "sfq" | "fq"),
         adaptation: None,
         netlink: None,
         read_back: None,
@@ -114,12 +115,13 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         "choke" => choke(&mut writer)?,
         "sfq" => netlink_options::sfq(&mut writer)?,
         "sfb" => netlink_options::sfb(&mut writer)?,
+        "fq" => fq::fq(&mut writer)?,
         "cake" => cake::cake(&mut writer)?,
         "dualpi2" => netlink_options::dualpi2(&mut writer)?,
         _ => {
             return Err(format!(
                 "the kernel has no `{kind}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, \
-                 ared, choke, sfq, sfb, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" \
+                 ared, choke, sfq, sfb, fq, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" \
                  any AQM runs"
             ));
         }
@@ -521,6 +523,7 @@ mod tests {
             "choke",
             "sfq",
             "sfb",
+            "fq",
             "cake",
             "dualpi2@linux",
         ] {

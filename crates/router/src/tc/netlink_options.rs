@@ -68,8 +68,14 @@ impl Options {
     }
 
     /// Adds an option of one byte.
-    fn byte(&mut self, attribute: u16, name: &str, value: u8) {
-        let (name, width, values) = (name.to_owned(), Width::U8, vec![u32::from(value)]);
+    pub(super) fn byte(&mut self, attribute: u16, name: &str, value: u8) {
+        self.bytes(attribute, name, &[value]);
+    }
+
+    /// Adds an option of several bytes.
+    pub(super) fn bytes(&mut self, attribute: u16, name: &str, values: &[u8]) {
+        let values: Vec<u32> = values.iter().map(|byte| u32::from(*byte)).collect();
+        let (name, width) = (name.to_owned(), Width::U8);
         let (attribute, shown) = (Some(attribute), values.clone());
         self.0.options.push(QdiscOption { name, attribute, offset: 0, width, values, shown });
     }

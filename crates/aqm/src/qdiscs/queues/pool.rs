@@ -83,6 +83,41 @@ impl<P: Packet> Pool<P> {
         chain.bytes += bytes;
     }
 
+    /// The last packet.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn tail(&self, chain: &Chain) -> Option<&Departure<P>> {
+        if chain.is_empty() { None } else { self.packets[chain.last as usize].as_ref() }
+    }
+
+    /// Inserts a packet behind the last one whose key is not greater.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn insert_by<K: Ord>(
+        &mut self,
+        chain: &mut Chain,
+        enqueued: Time,
+        packet: P,
+        key: impl Fn(&Departure<P>) -> K,
+    ) {
+        self.push(chain, enqueued, packet);
+        let place = chain.last;
+        let of = |place: u32| self.packets[place as usize].as_ref().map(&key);
+        let (mut before, mut steps) = (self.links[place as usize].previous, chain.packets - 1);
+        while steps > 0 && of(before) > of(place) {
+            (before, steps) = (self.links[before as usize].previous, steps - 1);
+        }
+        if steps == chain.packets - 1 {
+            return;
+        }
+        chain.last = self.links[place as usize].previous;
+        let next = if steps == 0 { chain.first } else { self.links[before as usize].next };
+        match steps {
+            0 => chain.first = place,
+            _ => self.links[before as usize].next = place,
+        }
+        self.links[place as usize] = Link { next, previous: before };
+        self.links[next as usize].previous = place;
+    }
+
     /// Takes the head.
     #[inline]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> Option<Departure<P>> {

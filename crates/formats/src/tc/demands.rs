@@ -1,0 +1,16 @@
+//! What tc demands of options, besides their form.
+
+/// Options that tc requires, one of each group (iproute2 6.1 tc/q_tbf.c, q_red.c, q_choke.c).
+pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
+    ("tbf", &[&["rate"], &["burst"], &["limit", "lat"]]),
+    ("red", &[&["limit"], &["avpkt"]]),
+    ("choke", &[&["limit"], &["bandwidth"]]),
+];
+
+/// Options of sfq for RED in its queues, of which tc requires the first (iproute2 6.1 tc/q_sfq.c).
+pub(super) const RED_OF_SFQ: [&str; 8] =
+    ["redflowlimit", "min", "max", "avpkt", "burst", "probability", "ecn", "harddrop"];
+
+/// The largest numbers that tc accepts (iproute2 6.1 tc/q_pie.c, q_fq_pie.c).
+pub(super) const MOST: [(&str, &str, u64); 4] =
+    [("pie", "alpha", 32), ("pie", "beta", 32), ("fq_pie", "alpha", 32), ("fq_pie", "beta", 32)];
