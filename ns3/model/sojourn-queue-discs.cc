@@ -2320,6 +2320,180 @@ SojournCakeQueueDisc::SojournCakeQueueDisc()
 SojournCakeQueueDisc::~SojournCakeQueueDisc() = default;
 
 static const SojournAqm&
+AboutFq()
+{
+    static const SojournAqm aqm{
+        "fq",
+        "linux",
+        "linux",
+        {
+            {"FlowLimit",
+             "flow_limit",
+             SojournParameter::WHOLE,
+             "100",
+             nullptr,
+             "Packets that one flow may hold. Source: Linux sch_fq.c: 100."},
+            {"Buckets",
+             "buckets",
+             SojournParameter::WHOLE,
+             "1024",
+             nullptr,
+             "Hash buckets of the table of flows; a power of two. Source: Linux sch_fq.c: 1024."},
+            {"OrphanMask",
+             "orphan_mask",
+             SojournParameter::WHOLE,
+             "1023",
+             nullptr,
+             "Bits of the hash by which forwarded packets are told apart. Source: Linux "
+             "sch_fq.c: 1023."},
+            {"Quantum",
+             "quantum",
+             SojournParameter::BYTES,
+             "auto",
+             "auto",
+             "Bytes that a flow may send per round; `auto` is two largest packets. In bytes. 0 "
+             "means auto. Source: Linux sch_fq.c: 2 psched_mtu."},
+            {"InitialQuantum",
+             "initial_quantum",
+             SojournParameter::BYTES,
+             "auto",
+             "auto",
+             "Bytes that a new flow may send in its first round; `auto` is ten largest packets. "
+             "In bytes. 0 means auto. Source: Linux sch_fq.c: 10 psched_mtu."},
+            {"Pacing",
+             "pacing",
+             SojournParameter::BOOL,
+             "true",
+             nullptr,
+             "Whether `maxrate` and the rates of sockets delay packets. Departure times always "
+             "do. Source: Linux sch_fq.c: on."},
+            {"Maxrate",
+             "maxrate",
+             SojournParameter::RATE,
+             "off",
+             "off",
+             "Rate to which every flow is paced. 0 means off. Source: Linux sch_fq.c: off."},
+            {"LowRateThreshold",
+             "low_rate_threshold",
+             SojournParameter::RATE,
+             "550kbit",
+             nullptr,
+             "A flow paced at this rate or less sends one packet per round. Source: Linux "
+             "sch_fq.c: 550kbit."},
+            {"RefillDelay",
+             "refill_delay",
+             SojournParameter::TIME,
+             "40ms",
+             nullptr,
+             "A flow that was inactive for longer may send a quantum at once. Source: Linux "
+             "sch_fq.c: 40ms."},
+            {"CeThreshold",
+             "ce_threshold",
+             SojournParameter::TIME,
+             "off",
+             "off",
+             "Delay after the time at which a packet was due from which on it is marked. "
+             "Time::Max() means off. Source: Linux sch_fq.c: off."},
+            {"TimerSlack",
+             "timer_slack",
+             SojournParameter::TIME,
+             "10us",
+             nullptr,
+             "How late a timer may release packets. Source: Linux sch_fq.c: 10us."},
+            {"Horizon",
+             "horizon",
+             SojournParameter::TIME,
+             "10s",
+             nullptr,
+             "How far ahead a packet's departure time may lie. Source: Linux sch_fq.c: 10s."},
+            {"HorizonDrop",
+             "horizon_drop",
+             SojournParameter::BOOL,
+             "true",
+             nullptr,
+             "Whether a packet beyond `horizon` is dropped; else it departs at `horizon`. "
+             "Source: Linux sch_fq.c: on."},
+            {"Priomap",
+             "priomap",
+             SojournParameter::WHOLE,
+             "1222120011111111",
+             nullptr,
+             "The bands of priorities 0 to 15, a digit each. Source: Linux sch_generic.c: "
+             "sch_default_prio2band."},
+            {"Weight0",
+             "weight0",
+             SojournParameter::BYTES,
+             "589824B",
+             nullptr,
+             "Bytes that band 0 may send per round. In bytes. Source: Linux sch_fq.c: 9 << 16."},
+            {"Weight1",
+             "weight1",
+             SojournParameter::BYTES,
+             "196608B",
+             nullptr,
+             "Bytes that band 1 may send per round. In bytes. Source: Linux sch_fq.c: 3 << 16."},
+            {"Weight2",
+             "weight2",
+             SojournParameter::BYTES,
+             "65536B",
+             nullptr,
+             "Bytes that band 2 may send per round. In bytes. Source: Linux sch_fq.c: 1 << 16."},
+            {"Hz",
+             "hz",
+             SojournParameter::WHOLE,
+             "250",
+             nullptr,
+             "Timer interrupts per second, in which the kernel counts idle times. Source: Linux "
+             "kernel/Kconfig.hz: 250."},
+            {"Kernel",
+             "kernel",
+             SojournParameter::WORD,
+             "linux-7.2",
+             nullptr,
+             "Whose `sch_fq.c`: that of Linux 5.10 and 6.1, of 6.12, or of 7.2. `@linux-6.1` "
+             "sets it. One of linux-5.10, linux-6.12, linux-7.2. Source: Linux 7.2.13 sch_fq.c."},
+        },
+        {
+        },
+        {
+            {"Flows",
+             nullptr,
+             false,
+             "Flows in the table"},
+            {"InactiveFlows",
+             nullptr,
+             false,
+             "Flows without packets"},
+            {"ThrottledFlows",
+             nullptr,
+             false,
+             "Flows that wait for their time"},
+        },
+    };
+    return aqm;
+}
+
+NS_OBJECT_ENSURE_REGISTERED(SojournFqQueueDisc);
+
+TypeId
+SojournFqQueueDisc::GetTypeId()
+{
+    static TypeId tid = AddTo(TypeId("ns3::SojournFqQueueDisc")
+                                  .SetParent<SojournTypedQueueDisc>()
+                                  .SetGroupName("TrafficControl")
+                                  .AddConstructor<SojournFqQueueDisc>(),
+                              AboutFq());
+    return tid;
+}
+
+SojournFqQueueDisc::SojournFqQueueDisc()
+    : SojournTypedQueueDisc(AboutFq())
+{
+}
+
+SojournFqQueueDisc::~SojournFqQueueDisc() = default;
+
+static const SojournAqm&
 AboutFqCoDel()
 {
     static const SojournAqm aqm{

@@ -414,6 +414,22 @@ class SojournCakeQueueDisc : public SojournTypedQueueDisc
 
 /**
  * @ingroup sojourn
+ * Fair queueing with pacing per flow, in three bands (Linux sch_fq.c)
+ */
+class SojournFqQueueDisc : public SojournTypedQueueDisc
+{
+  public:
+    /**
+     * @brief Get the type ID.
+     * @return the object TypeId
+     */
+    static TypeId GetTypeId();
+    SojournFqQueueDisc();
+    ~SojournFqQueueDisc() override;
+};
+
+/**
+ * @ingroup sojourn
  * Flow queues, each under CoDel, with ECN (RFC 8290)
  */
 class SojournFqCoDelQueueDisc : public SojournTypedQueueDisc

@@ -47,6 +47,7 @@ __all__ = [
     "FatTree",
     "Files",
     "FlowGroup",
+    "Fq",
     "FqCobalt",
     "FqCodel",
     "FqPie",
@@ -1568,6 +1569,82 @@ class Cake(_Aqm):
     inverse_roots: Literal["linux-6.1", "linux-6.12"] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fq(_Aqm):
+    """Fair queueing with pacing per flow, in three bands (Linux sch_fq.c).
+
+    Attributes:
+        dialect: Which published way to build it. ``linux``: Linux sch_fq.c; ``linux-5.10``: that of
+            Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux
+            6.12.117; ``linux-7.2``: that of Linux 7.2.13. Default: ``"linux"``.
+        limit: Limit on the backlog of each band, with ``kernel=linux-5.10`` on all packets;
+            arrivals beyond it are dropped. It must be positive. Source: Linux sch_fq.c: 10000p.
+            Default: ``"10000p"``.
+        flow_limit: Packets that one flow may hold. It must be positive. Source: Linux sch_fq.c:
+            100. Default: ``100``.
+        buckets: Hash buckets of the table of flows; a power of two. Source: Linux sch_fq.c: 1024.
+            Default: ``1024``.
+        orphan_mask: Bits of the hash by which forwarded packets are told apart. Source: Linux
+            sch_fq.c: 1023. Default: ``1023``.
+        quantum: Bytes that a flow may send per round; ``auto`` is two largest packets. It must be
+            from 1B to 1MiB. Source: Linux sch_fq.c: 2 psched_mtu. Default: ``"auto"``.
+        initial_quantum: Bytes that a new flow may send in its first round; ``auto`` is ten largest
+            packets. Source: Linux sch_fq.c: 10 psched_mtu. Default: ``"auto"``.
+        pacing: Whether ``maxrate`` and the rates of sockets delay packets. Departure times always
+            do. Source: Linux sch_fq.c: on. Default: ``True``.
+        maxrate: Rate to which every flow is paced. It must be positive. Source: Linux sch_fq.c:
+            off. Default: ``"off"``.
+        low_rate_threshold: A flow paced at this rate or less sends one packet per round. It must be
+            positive. Source: Linux sch_fq.c: 550kbit. Default: ``"550kbit"``.
+        refill_delay: A flow that was inactive for longer may send a quantum at once. Source: Linux
+            sch_fq.c: 40ms. Default: ``"40ms"``.
+        ce_threshold: Delay after the time at which a packet was due from which on it is marked.
+            Source: Linux sch_fq.c: off. Default: ``"off"``.
+        timer_slack: How late a timer may release packets. Source: Linux sch_fq.c: 10us. Default:
+            ``"10us"``.
+        horizon: How far ahead a packet's departure time may lie. Source: Linux sch_fq.c: 10s.
+            Default: ``"10s"``.
+        horizon_drop: Whether a packet beyond ``horizon`` is dropped; else it departs at
+            ``horizon``. Source: Linux sch_fq.c: on. Default: ``True``.
+        priomap: The bands of priorities 0 to 15, a digit each. Source: Linux sch_generic.c:
+            sch_default_prio2band. Default: ``1222120011111111``.
+        weight0: Bytes that band 0 may send per round. Source: Linux sch_fq.c: 9 << 16. Default:
+            ``"589824B"``.
+        weight1: Bytes that band 1 may send per round. Source: Linux sch_fq.c: 3 << 16. Default:
+            ``"196608B"``.
+        weight2: Bytes that band 2 may send per round. Source: Linux sch_fq.c: 1 << 16. Default:
+            ``"65536B"``.
+        hz: Timer interrupts per second, in which the kernel counts idle times. It must be positive.
+            Source: Linux kernel/Kconfig.hz: 250. Default: ``250``.
+        kernel: Whose ``sch_fq.c``: that of Linux 5.10 and 6.1, of 6.12, or of 7.2. ``@linux-6.1``
+            sets it. Source: Linux 7.2.13 sch_fq.c. Default: ``"linux-7.2"``.
+    """
+
+    _kind: ClassVar[str | None] = "fq"
+
+    dialect: Literal["linux", "linux-5.10", "linux-6.1", "linux-6.12", "linux-7.2"] | None = None
+    limit: str | None = None
+    flow_limit: int | None = None
+    buckets: int | None = None
+    orphan_mask: int | None = None
+    quantum: str | None = None
+    initial_quantum: str | None = None
+    pacing: bool | None = None
+    maxrate: str | None = None
+    low_rate_threshold: str | None = None
+    refill_delay: str | None = None
+    ce_threshold: str | None = None
+    timer_slack: str | None = None
+    horizon: str | None = None
+    horizon_drop: bool | None = None
+    priomap: int | None = None
+    weight0: str | None = None
+    weight1: str | None = None
+    weight2: str | None = None
+    hz: int | None = None
+    kernel: Literal["linux-5.10", "linux-6.12", "linux-7.2"] | None = None
+
+
 _FqCodelDialect: TypeAlias = Literal[
     "rfc8290",
     "rfc8289",
@@ -1913,6 +1990,7 @@ Queue: TypeAlias = (
     | SfqRed
     | Dualpi2
     | Cake
+    | Fq
     | FqCodel
     | FqPie
     | FqCobalt
