@@ -5,6 +5,7 @@
 //! compare with a literal transcription of that loop. A [`Backlog`] never contains the packet being
 //! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes queued for the
 //! whole link, which RFC 8289 §4.4 compares with the MTU. A scheme (SFQ, CAKE) is law and queues.
+// tidy: allow(length): the one table of causes
 
 use alloc::vec::Vec;
 

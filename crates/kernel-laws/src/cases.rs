@@ -201,6 +201,11 @@ fn fq() -> Vec<Case> {
             "maxrate=1000000 ce_threshold_us=2000 refill_delay_us=300000 \
              low_rate_threshold=125000",
         ),
+        case(
+            "fq",
+            "fq@linux:pacing=false,buckets=16,orphan_mask=63,horizon=1ms",
+            "pacing=0 buckets_log=4 orphan_mask=63 horizon_us=1000",
+        ),
         Case {
             since: (6, 12),
             ..case(

@@ -250,7 +250,7 @@ fn by_table(
     Ok(words)
 }
 
-/// Whether the kind implies the value of a parameter, or it is written apart.
+/// Whether the kind implies the value of a parameter, or a list contains it.
 fn is_by_kind(kind: &str, name: &str) -> bool {
     kind == "pfifo_head_drop" && name == "overflow" || kind == "fq" && fq::OF_BANDS.contains(&name)
 }

@@ -121,7 +121,8 @@ pub fn translate(spec: &QdiscSpec, context: &TcContext) -> Refusable<TcDisciplin
         _ => {
             return Err(format!(
                 "the kernel has no `{kind}`; it has taildrop, codel, fq_codel, pie, fq_pie, red, \
-                 ared, choke, sfq, sfb, fq, cake, dualpi2; with engine.linux.bottleneck = \"sojourn\" \
+                 ared, choke, sfq, sfb, fq, cake, dualpi2; with \
+                 engine.linux.bottleneck = \"sojourn\" \
                  any AQM runs"
             ));
         }

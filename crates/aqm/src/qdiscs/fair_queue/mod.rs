@@ -5,7 +5,7 @@
 //! and qdisc-24).
 //!
 //! Deviations from Linux:
-//! - A socket has one flow as long as it exists; Linux starts anew where its memory is used again.
+//! - A socket has one flow as long as it exists; Linux resets it where its memory is used again.
 //! - `timer_slack` always passes in full; a kernel with other timers may wake earlier.
 //! - `offload_horizon`, for devices that pace, does not exist.
 

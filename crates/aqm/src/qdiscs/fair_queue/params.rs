@@ -39,7 +39,7 @@ params! {
         flow_limit: u64, POSITIVE, "Linux sch_fq.c: 100" => 100;
         /// Hash buckets of the table of flows; a power of two.
         buckets: u64, ANY, "Linux sch_fq.c: 1024" => 1024;
-        /// Bits of the hash by which forwarded packets are told apart.
+        /// Bits of the hash that identify forwarded packets.
         orphan_mask: u64, ANY, "Linux sch_fq.c: 1023" => 1023;
         /// Bytes that a flow may send per round; `auto` is two largest packets.
         quantum: OrAuto<Bytes>, ANY_QUANTUM, "Linux sch_fq.c: 2 psched_mtu" => OrAuto(None);

@@ -16,7 +16,7 @@ const FORGET_AFTER_SECS: u64 = 3;
 /// When a lookup may forget flows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forgetting {
-    /// At most so many per lookup.
+    /// The most per lookup.
     pub(super) most: usize,
     /// Only if there are many flows, most of them inactive.
     pub(super) only_if_crowded: bool,
