@@ -349,7 +349,7 @@ fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
         ("tc qdisc add dev eth0 root handle 10000: pfifo", "line 1", "such as 1:"),
         ("tc qdisc add dev eth0 parent 1:1x pfifo", "line 1", "such as 1:10"),
         ("tc qdisc add dev eth0 root red nodrop limit 1m avpkt 1000", "line 1", "without `ecn`"),
-        ("tc qdisc add dev eth0 root fq", "line 1", "put an AQM such as fq_codel in its place"),
+        ("tc qdisc add dev eth0 root hhf", "line 1", "put an AQM such as fq_codel in its place"),
         (
             "tc qdisc add dev eth0 root handle 1: htb\ntc qdisc replace dev eth0 root htb r2q 5",
             "line 2",

@@ -206,6 +206,7 @@ fn fq() -> Vec<Case> {
             "fq@linux:pacing=false,buckets=16,orphan_mask=63,horizon=1ms",
             "pacing=0 buckets_log=4 orphan_mask=63 horizon_us=1000",
         ),
+        case("fq", "fq@linux:orphan_mask=0", "orphan_mask=0"),
         Case {
             since: (6, 12),
             ..case(

@@ -105,9 +105,7 @@ pub struct Ledger {
     /// Whether a flow that changes its ECN field may be reordered (RFC 9332 has two queues,
     /// selected by that field).
     is_dual: bool,
-    /// Whether a flow may lose its queue while the queue still holds the flow's packets: Linux
-    /// `sch_cake.c`, `cake_hash`, gives the tag of a queue to the ninth flow of a set. That happens
-    /// here because there are few queues.
+    /// See [`is_crowded`].
     is_crowded: bool,
     /// Number of packets dropped, by stage and cause.
     pub drops: BTreeMap<(Stage, Cause), u64>,
@@ -210,6 +208,14 @@ fn most_waiting(spec: &QdiscSpec, limit: Limit) -> Limit {
     }
 }
 
+/// Whether a flow may be reordered because few queues are set: Linux `sch_cake.c`, `cake_hash`,
+/// gives the tag of a queue to the ninth flow of a set while the queue holds packets; `sch_fq.c`,
+/// `fq_fastpath_check`, passes a packet whose flow shares a throttled queue.
+fn is_crowded(spec: &QdiscSpec) -> bool {
+    let sets = |key: &str| spec.settings.iter().any(|(set, _)| set == key);
+    spec.law == "cake" && sets("flows") || spec.law == "fq" && sets("orphan_mask")
+}
+
 impl Host {
     /// A host for the AQM `spec`; `limit` is a parameter of the AQM.
     ///
@@ -230,7 +236,7 @@ impl Host {
             ledger: Ledger {
                 digest: 0xcbf2_9ce4_8422_2325,
                 is_dual: spec.law == "dualpi2",
-                is_crowded: spec.law == "cake" && spec.to_string().contains("flows="),
+                is_crowded: is_crowded(spec),
                 ..Ledger::default()
             },
         }

@@ -36,6 +36,10 @@ const NEEDED: &[&str] = &[
     "weight1=20kB,weight2=20kB",
 ];
 
+/// Parameters that need more flows than the host has, with the tests that show their effects:
+/// `a_flow_is_forgotten_3_s_after_it_was_found_empty`.
+const ELSEWHERE: &[&str] = &["fq@linux.buckets"];
+
 /// The fate of every packet, or `None` if the settings are refused.
 fn digest(kind: &str, others: &str, setting: &str, operations: u64) -> Option<u64> {
     let usual = Limit::Packets(LIMIT_PACKETS);
@@ -92,7 +96,8 @@ fn every_parameter_has_an_effect_in_every_dialect_that_takes_it() {
             let of_discipline = of_discipline.filter(|param| takes(&text, param));
             let params = of_law.chain(of_discipline).filter(|param| param.name != "limit");
             let without = params.filter(|param| !has_effect(&text, param));
-            idle.extend(without.map(|param| format!("{text}.{}", param.name)));
+            let without = without.map(|param| format!("{text}.{}", param.name));
+            idle.extend(without.filter(|param| !ELSEWHERE.contains(&param.as_str())));
         }
     }
     assert!(idle.is_empty(), "without effect: {idle:#?}");

@@ -14,3 +14,12 @@ pub(super) const RED_OF_SFQ: [&str; 8] =
 /// The largest numbers that tc accepts (iproute2 6.1 tc/q_pie.c, q_fq_pie.c).
 pub(super) const MOST: [(&str, &str, u64); 4] =
     [("pie", "alpha", 32), ("pie", "beta", 32), ("fq_pie", "alpha", 32), ("fq_pie", "beta", 32)];
+
+/// Words that tc prints but does not read, by kind (iproute2 6.1 tc/q_red.c, q_choke.c, tc_red.c).
+const ONLY_SHOWN: [(&str, &[&str]); 2] =
+    [("red", &["ewma", "Scell_log"]), ("choke", &["harddrop", "adaptive", "ewma", "Scell_log"])];
+
+/// Whether tc reads an option, and does not only print it.
+pub(super) fn is_read(kind: &str, word: &str) -> bool {
+    !ONLY_SHOWN.iter().any(|(of, words)| *of == kind && words.contains(&word))
+}

@@ -2,6 +2,7 @@
 
 use sojourn_aqm::{Cells, Limit, Packing, QdiscSpec, registry, units};
 
+use super::demands;
 use super::export_cake;
 use super::fq;
 use super::options::{self, Form, KindTable, OptionWord, Ours};
@@ -228,7 +229,7 @@ fn by_table(
     for (name, value) in settings {
         let default = base.iter().find(|it| it.0 == *name).map(|it| it.1.as_str());
         let is_default = default == Some(value.as_str());
-        let is_read = |it: &&OptionWord| options::is_read(table.kind, it.word);
+        let is_read = |it: &&OptionWord| demands::is_read(table.kind, it.word);
         let mut known = table.words.iter().filter(is_read).filter(|it| stands_for(it, name));
         let Some(word) = known.clone().find(|it| is_value(it, value)) else {
             let needs_none = is_default

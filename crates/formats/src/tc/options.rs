@@ -382,15 +382,6 @@ pub(super) const WITHOUT_COUNTERPART: [&str; 17] = [
     "atm",
 ];
 
-/// Words that tc prints but does not read, by kind (iproute2 6.1 tc/q_red.c, q_choke.c, tc_red.c).
-const ONLY_SHOWN: [(&str, &[&str]); 2] =
-    [("red", &["ewma", "Scell_log"]), ("choke", &["harddrop", "adaptive", "ewma", "Scell_log"])];
-
-/// Whether tc reads an option, and does not only print it.
-pub(super) fn is_read(kind: &str, word: &str) -> bool {
-    !ONLY_SHOWN.iter().any(|(of, words)| *of == kind && words.contains(&word))
-}
-
 /// Other spellings of words (iproute2 6.1 tc/q_tbf.c, q_htb.c, q_dualpi2.c of 2025).
 pub(super) fn canonical(word: &str) -> &str {
     match word {

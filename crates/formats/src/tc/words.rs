@@ -1,6 +1,7 @@
 //! Reads the options of one discipline or class from its words.
 
-use super::options::{Form, OptionWord, Ours, canonical, is_read};
+use super::demands::is_read;
+use super::options::{Form, OptionWord, Ours, canonical};
 use super::tree::{TcNoteKind, TcOption, TcSetup, TcValue};
 use super::units;
 use crate::FormatError;

@@ -61,8 +61,8 @@ fn bands(w: &mut Writer<'_>, out: &mut Options) -> Refusable<()> {
         return Ok(());
     }
     if !has_bands {
-        return Err("`priomap` and `weight0` to `weight2`: this kernel has no bands, which \
-                    came with Linux 6.12; leave them out"
+        return Err("`priomap`, `weight0`, `weight1` and `weight2`: this kernel has no bands, \
+                    which came with Linux 6.12; leave them out"
             .to_owned());
     }
     let digits = format!("{:016}", units::whole(map.0.ok_or("`priomap` has no value")?)?);

@@ -100,7 +100,8 @@ fn others(aqm: &QdiscSpec, name: &str, default: &str) -> Vec<Result<QdiscSpec, S
     let of_law = registry::entry(&aqm.law).map_or(&[][..], |entry| (entry.params)());
     let specs = of_law.iter().chain(registry::discipline_params(aqm.discipline));
     let words = specs.filter(|spec| spec.name == name).flat_map(|spec| spec.words.iter().copied());
-    let values = VALUES.into_iter().chain(words).filter(|value| !is_the_same(name, value));
+    let values =
+        VALUES.into_iter().chain(words).filter(|value| !is_the_same(&aqm.law, name, value));
     let parsed = values.map(|value| QdiscSpec::parse(&format!("{aqm}:{name}={value}")));
     let (legal, refused): (Vec<_>, Vec<_>) = parsed.partition(Result::is_ok);
     let is_other = |spec: &QdiscSpec| {
@@ -115,10 +116,12 @@ fn others(aqm: &QdiscSpec, name: &str, default: &str) -> Vec<Result<QdiscSpec, S
 }
 
 /// Whether a value expresses what the kernel does anyway.
-fn is_the_same(name: &str, value: &str) -> bool {
+fn is_the_same(law: &str, name: &str, value: &str) -> bool {
     // The kernel's discipline is installed before the run begins; the link of `KERNEL` has the rate
     // that tc assumes.
     matches!((name, value), ("first_update" | "bandwidth", "auto") | ("kernel", "linux-6.1"))
+        // Fact qdisc-23.
+        || (law, name, value) == ("fq", "kernel", "linux-5.10")
 }
 
 fn compared(plain: &TcDiscipline, other: &TcDiscipline) -> Handling {
@@ -167,8 +170,8 @@ mod tests {
             }
         }
         let warned = all.iter().filter(|it| it.handling == Handling::Warned).map(|it| it.name);
-        let by_kernel = ["kernel", "inverse_roots", "kernel"];
-        assert_eq!(warned.collect::<Vec<_>>(), by_kernel, "facts aqm-132 and linux-30");
+        let by_kernel = ["kernel", "inverse_roots", "kernel", "kernel"];
+        assert_eq!(warned.collect::<Vec<_>>(), by_kernel, "facts aqm-132, linux-30, qdisc-23");
     }
 
     /// Regression (case 17): each of these ran with the kernel's value, without a message.
