@@ -2344,8 +2344,7 @@ AboutFq()
              SojournParameter::WHOLE,
              "1023",
              nullptr,
-             "Bits of the hash by which forwarded packets are told apart. Source: Linux "
-             "sch_fq.c: 1023."},
+             "Bits of the hash that identify forwarded packets. Source: Linux sch_fq.c: 1023."},
             {"Quantum",
              "quantum",
              SojournParameter::BYTES,

@@ -1584,8 +1584,8 @@ class Fq(_Aqm):
             100. Default: ``100``.
         buckets: Hash buckets of the table of flows; a power of two. Source: Linux sch_fq.c: 1024.
             Default: ``1024``.
-        orphan_mask: Bits of the hash by which forwarded packets are told apart. Source: Linux
-            sch_fq.c: 1023. Default: ``1023``.
+        orphan_mask: Bits of the hash that identify forwarded packets. Source: Linux sch_fq.c: 1023.
+            Default: ``1023``.
         quantum: Bytes that a flow may send per round; ``auto`` is two largest packets. It must be
             from 1B to 1MiB. Source: Linux sch_fq.c: 2 psched_mtu. Default: ``"auto"``.
         initial_quantum: Bytes that a new flow may send in its first round; ``auto`` is ten largest

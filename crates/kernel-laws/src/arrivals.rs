@@ -59,7 +59,7 @@ impl Packet for TestPacket {
     }
     /// Sometimes that of routing protocols, which no DSCP has.
     fn priority(&self) -> u8 {
-        if self.id % 61 == 0 { CONTROL } else { priority_of_dscp(self.dscp()) }
+        if self.id.is_multiple_of(61) { CONTROL } else { priority_of_dscp(self.dscp()) }
     }
     fn socket(&self) -> Option<u64> {
         (1..=2).contains(&self.sender()).then_some(self.flow)
@@ -67,7 +67,7 @@ impl Packet for TestPacket {
     /// Below the threshold of low rates and above it.
     fn pacing_rate(&self) -> Option<Rate> {
         let rate = Rate::from_bps([300_000, 2_000_000, 11_000_000][(self.flow % 3) as usize]);
-        (self.sender() >= 2 && self.flow % 5 != 0).then_some(rate)
+        (self.sender() >= 2 && !self.flow.is_multiple_of(5)).then_some(rate)
     }
     fn departure(&self) -> Option<Time> {
         self.departure

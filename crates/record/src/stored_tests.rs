@@ -9,7 +9,7 @@ use crate::rows::{Fate, PacketRow, Run};
 
 fn run(packets: u32) -> Arc<Run> {
     let packet = |seq: u32| PacketRow {
-        queue: (seq % 2) as u32,
+        queue: seq % 2,
         flow: 0,
         seq,
         bytes: 1500,

@@ -1,5 +1,6 @@
 //! Invariants of the rows of packets at a link with a scheduler, for each class.
 
+use sojourn_aqm::contract::host::most_waiting;
 use sojourn_aqm::{Limit, Time};
 use sojourn_record::Run;
 use sojourn_record::rows::PacketRow;
@@ -58,7 +59,7 @@ fn of_class(
     let Some(class) = class else { return backlog(link, DIRECT, rows) };
     let (queue, limit) = link.queue_of(&scheduler.classes[class]);
     order(link, queue, rows)?;
-    backlog(link, with_next(scheduler, limit, link), rows)
+    backlog(link, with_next(scheduler, most_waiting(queue, limit), link), rows)
 }
 
 /// The limit of a class. One of `hfsc` may hold a packet more, the next one, which its AQM has

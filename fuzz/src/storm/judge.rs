@@ -87,7 +87,11 @@ fn number(plan: &Resolved, row: &SummaryRow) -> Judgement {
 
 /// The maximum rate of a link, bit/s; infinite if a device or a medium decides.
 fn peak_bps(plan: &Resolved, link: &str) -> f64 {
-    let link = plan.links.iter().find(|row| row.name == link).expect("a queue is a link's");
+    // A leaf class has the name of its link first.
+    let is_of = |name: &str| {
+        link.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let link = plan.links.iter().find(|row| is_of(&row.name)).expect("a queue is a link's");
     let bps = |rate: Rate| rate.as_bps() as f64;
     match &link.capacity {
         Capacity::Constant(rate) => bps(*rate),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sojourn_aqm::contract::host::most_waiting;
 use sojourn_aqm::registry::Discipline;
 use sojourn_aqm::{Limit, QdiscSpec, Span, Time};
 use sojourn_record::Run;
@@ -29,7 +30,7 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
         counted_backlog(run, queue, &rows)?;
         if link.scheduler.is_none() {
             order(link, &link.queue, &rows)?;
-            backlog(link, link.limit, &rows)?;
+            backlog(link, most_waiting(&link.queue, link.limit), &rows)?;
         }
     }
     sums_of_flows(plan, run)

@@ -199,12 +199,12 @@ pub struct Host {
 }
 
 /// The largest backlog under a limit: fq has three bands with a limit each, and a queue of 8
-/// packets without a band.
-fn most_waiting(spec: &QdiscSpec, limit: Limit) -> Limit {
+/// packets without a band, each of at most 65,535 B here.
+pub fn most_waiting(spec: &QdiscSpec, limit: Limit) -> Limit {
     match limit {
         _ if spec.law != "fq" => limit,
         Limit::Packets(packets) => Limit::Packets(packets.saturating_mul(3).saturating_add(8)),
-        Limit::Bytes(bytes) => Limit::Bytes(bytes.saturating_mul(3).saturating_add(8 * 1514)),
+        Limit::Bytes(bytes) => Limit::Bytes(bytes.saturating_mul(3).saturating_add(8 * 65_535)),
     }
 }
 

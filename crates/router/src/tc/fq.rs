@@ -57,7 +57,7 @@ fn bands(w: &mut Writer<'_>, out: &mut Options) -> Refusable<()> {
     let [map, weights @ ..] = USUAL.map(|(name, usual)| (w.value(name), usual));
     let differs = |found: &(Option<&str>, &str)| found.0 != Some(found.1);
     let differ = differs(&map) || weights.iter().any(differs);
-    if !differ && !(has_bands && w.context.release.is_some()) {
+    if !(differ || has_bands && w.context.release.is_some()) {
         return Ok(());
     }
     if !has_bands {

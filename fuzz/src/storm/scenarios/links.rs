@@ -179,7 +179,7 @@ fn impairments(text: &mut String, choice: &mut Choice) {
         ),
         14 => format!(
             "jitter = {{ kind = \"blocks\", every = \"{span}us\", request = \"{spread}us\", \
-             retransmit = {part:.5}, round_trip = \"{spread}us\" }}"
+             pause = \"{part:.3}ms\", retransmit = {part:.5}, round_trip = \"{spread}us\" }}"
         ),
         3 | 4 => format!(r#"loss = {{ kind = "bernoulli", rate = {part:.5} }}"#),
         5 => format!(
