@@ -153,13 +153,15 @@ fn every_control_fills_an_idle_link_of_any_rate_and_round_trip() {
 }
 
 /// A single flow under an AQM: `alone`, long enough for a window that grows by a packet per round
-/// trip; the last 40 s count.
+/// trip; the last 40 s count, and the time in which such a window grows from half a BDP to a whole
+/// one.
 fn grown(cc: &str, aqm: &str, (rate_kbit, rtt_ms): (u64, u64)) -> Resolved {
     let packets = bdp_bytes(rate_kbit, rtt_ms) / 1500;
     let is_linear = !["bbr", "cubic"].iter().any(|name| cc.starts_with(name));
-    let seconds = 80 + if is_linear { packets * rtt_ms * 3 / 2000 } else { 0 };
+    let cycle = if is_linear { packets * rtt_ms / 2000 } else { 0 };
+    let seconds = 80 + 3 * cycle;
     let mut plan = alone(cc, aqm, (rate_kbit, rtt_ms), seconds);
-    plan.warmup = Span::from_secs(seconds - 40);
+    plan.warmup = Span::from_secs(seconds - 40 - cycle);
     plan
 }
 
