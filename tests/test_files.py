@@ -274,6 +274,11 @@ def test_only_regular_files_are_read_and_a_pipe_comes_as_standard_input(command)
     assert "digest" in command("run", "-", input=text).stdout
 
 
+def test_a_study_is_a_regular_file_too(command):
+    os.mkfifo(command.folder / "pipe")
+    assert "pipe: is not a regular file" in command.refused("study", "plan", "pipe")
+
+
 def test_a_trace_is_a_regular_file_too(command):
     rate = '{ kind = "trace", file = "/dev/zero" }'
     message = command.refused("run", "small.toml", "--set", f"links.bottleneck.rate={rate}")

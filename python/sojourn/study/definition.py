@@ -106,12 +106,13 @@ def read(
     """
     path = Path(source)
     if not path.is_file():
-        if str(source) not in shipped():
+        if str(source) in shipped():
+            path = shipped()[str(source)]
+        elif not path.exists():
             raise InputError(
                 f"{source}: no such file, and no shipped study of that name"
                 f"{near(str(source), shipped())}"
             )
-        path = shipped()[str(source)]
     document = reading.toml(path, "study")
     try:
         return parse(document, path.parent, aqms=aqms, engine=engine, endpoints=endpoints)
