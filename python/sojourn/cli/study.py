@@ -11,16 +11,7 @@ from click.shell_completion import CompletionItem
 
 from sojourn.cli import console, once
 from sojourn.cli.options import NAME, FilePath, endpoint_option, json_option
-from sojourn.cli.sweeps import (
-    CLUSTER,
-    CLUSTER_OPTION,
-    DASHBOARD,
-    JOBS,
-    THREADS,
-    aqms_option,
-    given_aqms,
-    workers_of,
-)
+from sojourn.cli.sweeps import JOBS, THREADS, aqms_option, given_aqms, where_options, workers_of
 from sojourn.describing.formatting import about, counted
 from sojourn.endpoint import parse_endpoints
 
@@ -124,10 +115,7 @@ def schema() -> None:
 @_replaced_aqms
 @endpoint_option
 @_engine
-@JOBS
-@CLUSTER
-@CLUSTER_OPTION
-@DASHBOARD
+@where_options
 def run_study(
     file: str,
     store: str,
@@ -145,10 +133,7 @@ def run_study(
 
 @study.command()
 @_store
-@JOBS
-@CLUSTER
-@CLUSTER_OPTION
-@DASHBOARD
+@where_options
 @click.option("--retry", is_flag=True, help="Retry runs that were set aside.")
 @_laws
 @endpoint_option

@@ -22,13 +22,13 @@ JOBS = click.option(
 THREADS = click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="Runs at a time; one per core by default."
 )
-CLUSTER = click.option(
+_cluster = click.option(
     "--cluster",
     metavar="WHERE",
     help="Run by Dask (`sojourn[cluster]`): local, slurm, pbs, sge, lsf, or the address of a "
     "scheduler such as tcp://host:8786.",
 )
-CLUSTER_OPTION = click.option(
+_cluster_option = click.option(
     "--cluster-option",
     "cluster_options",
     multiple=True,
@@ -36,7 +36,7 @@ CLUSTER_OPTION = click.option(
     metavar="KEY=VALUE",
     help="Argument of the cluster's class in Dask, such as queue=short. May be repeated.",
 )
-DASHBOARD = click.option("--dashboard", is_flag=True, help="Show the address of Dask's page.")
+_dashboard = click.option("--dashboard", is_flag=True, help="Show the address of Dask's page.")
 
 
 def aqms_option(help_text: str) -> Callable[[Any], Any]:
@@ -54,7 +54,7 @@ def given_aqms(texts: tuple[str, ...]) -> list[str] | None:
 
 def where_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that select where runs are executed; `workers_of` takes them."""
-    for option in (DASHBOARD, CLUSTER_OPTION, CLUSTER, JOBS):
+    for option in (_dashboard, _cluster_option, _cluster, JOBS):
         command = option(command)
     return command
 

@@ -264,7 +264,8 @@ fn shown_class(node: &HtbNode, Framing { overhead, packing }: Framing) -> Kernel
     KernelQdisc { kind: "htb".to_owned(), options }
 }
 
-/// The time to send so many bytes, rounded up as tc does (iproute2 6.1 tc_core.c,
+/// The time to send `bytes` at a rate, in ticks of 64 ns. The kernel reports the number that tc
+/// gave it, so this rounds up in floating point as tc does (iproute2 6.1 tc_core.c,
 /// tc_calc_xmittime).
 fn ticks(bytes: u64, bps: u64) -> u32 {
     const TICKS_PER_MICROSECOND: f64 = 15.625;
