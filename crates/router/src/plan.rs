@@ -12,6 +12,7 @@ use sojourn_scenario::resolved::{App, DelayChanges, Jitter, Loss, Trace};
 
 use crate::laws::PlannedLaw;
 pub use kernel_classes::{KernelClasses, KernelLeaf};
+pub(crate) use kernel_qdisc::HANDLE;
 pub use kernel_qdisc::{KernelQdisc, QdiscOption, Width};
 pub use programs::{
     HostSide, HostWish, MOST_HOSTS, ProgramCommand, ProgramHost, ProgramsPlan, ProgramsWish,

@@ -8,14 +8,13 @@ use nix::sys::socket::SockProtocol;
 
 use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, Request, find};
-use crate::plan::Netns;
+use crate::plan::{HANDLE, Netns};
 
 /// `struct tcmsg` (linux/rtnetlink.h): family, then at byte 4 the interface, handle, parent and
 /// info.
 pub(super) const TCMSG_BYTES: usize = 20;
 /// Below the shaper `1:`, whose only class is `1:1`.
 const PARENT: u32 = 0x0001_0001;
-pub(super) const HANDLE: u32 = 0x0010_0000;
 /// The place of the discipline below the shaper.
 pub(super) const BELOW_SHAPER: (u32, u32) = (HANDLE, PARENT);
 /// `NLA_F_NESTED` (linux/netlink.h): newer disciplines refuse options without it.

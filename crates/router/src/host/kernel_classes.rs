@@ -3,12 +3,12 @@
 
 use std::io;
 
-use super::bottleneck_qdisc::{HANDLE, TCMSG_BYTES, dump, of_kind, open, tcmsg};
+use super::bottleneck_qdisc::{TCMSG_BYTES, dump, of_kind, open, tcmsg};
 use super::kernel_qdisc::{compare, create};
 use crate::linux::Failure;
 use crate::linux::hosts::Hosts;
 use crate::linux::netlink::{Netlink, Request, find};
-use crate::plan::{KernelClasses, KernelQdisc};
+use crate::plan::{HANDLE, KernelClasses, KernelQdisc};
 
 /// Linux 6.1 pkt_cls.h.
 const TCA_U32_CLASSID: u16 = 1;

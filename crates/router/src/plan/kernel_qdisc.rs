@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The handle of the discipline or scheduler below the shaper of the router's interface.
+pub(crate) const HANDLE: u32 = 0x0010_0000;
+
 /// A kernel discipline created by our netlink message instead of tc.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KernelQdisc {

@@ -6,11 +6,9 @@ use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{Link, LinuxBottleneck, Resolved, Scheduler, SchedulerKind};
 
 use super::refusal::{Planned, refuse};
-use crate::plan::{KernelClasses, KernelLeaf, KernelQdisc, QdiscOption, Width};
+use crate::plan::{HANDLE, KernelClasses, KernelLeaf, KernelQdisc, QdiscOption, Width};
 use crate::tc::{self, TcContext};
 
-/// The handle of the scheduler, below the shaper; classes count from 1.
-const HANDLE: u32 = 0x0010_0000;
 /// The handle of the first leaf's queue.
 const FIRST_QUEUE: u32 = 0x20;
 /// The most bands of prio (Linux 6.1 pkt_sched.h, TCQ_PRIO_BANDS), and the least.
@@ -74,7 +72,7 @@ pub(super) fn classes(
     Ok(out)
 }
 
-/// The number of a class.
+/// The number of a class; they count from 1.
 fn number(index: usize) -> u32 {
     HANDLE | (index as u32 + 1)
 }
