@@ -51,8 +51,8 @@ pub(crate) struct Alarm {
 struct Node {
     /// Alarms, or the minimum below each child.
     children: [u64; CHILDREN],
-    /// The place that receives this node's minimum; each node has four places, and the first places
-    /// are the roots.
+    /// Index of the entry that receives this node's minimum: each node has four entries, and the
+    /// first entries are the roots.
     parent: usize,
 }
 

@@ -50,8 +50,8 @@ impl CeBytes {
 /// SACK blocks in one acknowledgement: three fit in addition to timestamps (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
-/// The hosts that send and receive a flow, in two bytes. Different numbers name hosts that several
-/// groups share; the same number twice names a pair used by one group only.
+/// The hosts that send and receive a flow, in two bytes. Two different numbers name hosts that
+/// several groups share; two equal numbers name a pair used by one group only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HostPair([u8; 2]);
 
@@ -293,7 +293,7 @@ impl AqmPacket for Packet {
         })
     }
 
-    /// A TCP segment takes its payload plus 1280 bytes (facts tcp-31 and qdisc-20).
+    /// A TCP segment occupies its payload plus 1280 bytes (facts tcp-31 and qdisc-20).
     fn buffer_bytes(&self) -> u32 {
         match self.kind {
             PacketKind::Datagram | PacketKind::Echo => linear_buffer_bytes(self.ip_bytes),
@@ -332,8 +332,8 @@ impl Measured for Packet {
 mod tests {
     use super::*;
 
-    /// Like the ports of a host: state that a queue keeps for one connection does not apply to the
-    /// next.
+    /// As with the ports of a host, state that a queue keeps for one connection does not apply to
+    /// the next.
     #[test]
     fn every_connection_of_a_flow_is_another_flow_to_a_router() {
         let packet = |connection| Packet::new(PacketKind::Data, 3, connection, 0, 1500, Time::ZERO);

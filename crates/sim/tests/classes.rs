@@ -65,10 +65,10 @@ fn a_class_within_its_rate_is_not_delayed_by_one_that_is_held_back() {
     ];
     let kind = SchedulerKind::Htb { classes, framing: Framing::NONE };
     let run = run(&call_and_stream(kind, &["all", "call", "rest"]));
-    // At most one packet of 1000 bytes at 100 Mbit/s, 80 us, is in front of the call.
+    // At most one packet of 1000 bytes, 80 us at 100 Mbit/s, is ahead of the call.
     let (delay, has_drops) = worst(&run, 0);
     assert!(delay <= Span::from_micros(80) && !has_drops, "{delay}");
-    // The rest gets what the call leaves of 10 Mbit/s, and fills its buffer of 125 packets.
+    // The other flow gets what the call leaves of 10 Mbit/s, and fills its buffer of 125 packets.
     assert!((rate(&run, 1) - 9.2).abs() < 0.05, "{}", rate(&run, 1));
     let (delay, has_drops) = worst(&run, 1);
     let full = 125_000.0 * 8.0 / 9.2e6;
@@ -101,7 +101,8 @@ fn each_class_has_the_aqm_that_it_names() {
     assert!(run.packets.iter().any(of_law), "CoDel drops");
 }
 
-/// A limit of 10 Mbit/s for both; the call has 200 B every 2 ms, for which its curve allows 1 ms.
+/// Both share a limit of 10 Mbit/s; the call sends 200 B every 2 ms, for which its curve allows 1
+/// ms.
 #[test]
 fn a_real_time_curve_bounds_the_delay_of_a_call_next_to_a_full_class() {
     let line = |mbit_s: u64| ServiceCurve { m1: None, d: Span::ZERO, m2: Some(mbit(mbit_s)) };
@@ -120,7 +121,7 @@ fn a_real_time_curve_bounds_the_delay_of_a_call_next_to_a_full_class() {
     assert!((rate(&found, 1) - 9.2).abs() < 0.1, "{}", rate(&found, 1));
 }
 
-/// The sums of a count over the leaves of link `b`, and of its packets that met a fate with a rate.
+/// Sums over the leaves of link `b`: of a count, and of the packets counted with a rate.
 fn over_leaves(run: &Run, of: impl Fn(&str) -> f64) -> f64 {
     let leaves = run.summary.iter().filter(|row| row.scope == Scope::Leaf && row.metric == "sent");
     leaves.map(|row| of(&row.name)).sum()
@@ -172,8 +173,8 @@ fn a_queue_that_clears_the_dscp_leaves_no_rows_of_leaves() {
 }
 
 /// A class of 5 Mbit/s that may not borrow, next to a busy one, under CoDel. Its buckets hold one
-/// packet, and a packet of the line's 100 Mbit/s takes 0.12 ms, so that its packets leave at most
-/// 2.4 + 0.12 ms earlier or later than over a line of 5 Mbit/s.
+/// packet, and a packet at the line's 100 Mbit/s takes 0.12 ms, so its packets leave at most 2.4 +
+/// 0.12 ms earlier or later than on a line of 5 Mbit/s.
 #[test]
 fn a_class_gives_its_flows_what_a_line_of_its_rate_gives_them() {
     let mut alone = link("b", "codel", 125_000);

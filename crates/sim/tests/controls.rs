@@ -103,8 +103,7 @@ fn bbr_v3_learns_from_losses_and_shares_a_shallow_buffer_with_cubic() {
     let shared = run(&plan);
     let (bbr3, cubic) = (goodput(&shared, "0-bbr3"), goodput(&shared, "1-cubic"));
     assert!((0.35..0.65).contains(&(bbr3 / (bbr3 + cubic))), "{bbr3} and {cubic}");
-    // By itself it finds the capacity of the path: a BDP of 33 packets, 17 in the buffer, one or
-    // two in service.
+    // Alone, it fills the path: a BDP of 33 packets, 17 in the buffer, one or two in service.
     let alone = run(&bottleneck("taildrop", 25_000, &[("bbr3", false)], 60));
     let mut bounds = alone.flow_states.iter().filter(|row| row.var == "inflight_hi");
     let bound = bounds.next_back().unwrap().value;
@@ -185,8 +184,8 @@ fn prague_without_ecn_is_reno() {
 }
 
 /// Prague flows over 20 Mbit/s and a round trip of 2 ms, a BDP of 3.3 packets. Returns the fraction
-/// of packets marked and the utilisation, as medians of five seeds, because one to eight of forty
-/// seeds with five or ten flows settle in another cycle, with up to 45 % more marks.
+/// of packets marked and the utilisation, as medians of five seeds: with five or ten flows, one to
+/// eight of forty seeds settle in another cycle with up to 45 % more marks.
 fn crowd(cc: &str, flows: u32) -> [f64; 2] {
     let mut plan = low_latency(&[(cc, true)]);
     plan.links[0].capacity = Capacity::Constant(mbit(20));
@@ -208,8 +207,8 @@ fn crowd(cc: &str, flows: u32) -> [f64; 2] {
 
 #[test]
 fn prague_has_the_rate_of_its_marks_at_any_short_round_trip() {
-    // tcp_prague.c 0.7: "from 0us till 25ms [...] very close to r [Mbps] = 1/p - 1", also below two
-    // packets per round trip, which are 12 Mbit/s here.
+    // tcp_prague.c 0.7: "from 0us till 25ms [...] very close to r [Mbps] = 1/p - 1"; this also
+    // holds below two packets per round trip, which are 12 Mbit/s here.
     for flows in [5, 10, 20, 40] {
         let [marked, utilisation] = crowd("prague", flows);
         assert!(utilisation > 0.9, "{flows} flows: {utilisation}");

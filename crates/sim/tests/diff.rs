@@ -25,7 +25,7 @@ fn mix(seconds: u64) -> Resolved {
     scenario(seconds, vec![], vec![bulk(3, "reno"), marked, cbr("cbr", 2, mbit(1), 1000)])
 }
 
-/// Packets of 1 ms arrive every 0.5 ms: the sixth finds two in the queue.
+/// A packet takes 1 ms, and packets arrive every 0.5 ms: the sixth finds two in the queue.
 #[test]
 fn two_limits_differ_at_the_first_packet_that_only_one_has_room_for() {
     let plan = scenario(1, vec![], vec![cbr("flood", 1, mbit(20), 1250)]);
@@ -38,7 +38,8 @@ fn two_limits_differ_at_the_first_packet_that_only_one_has_room_for() {
     assert_eq!((first.signal.stage, first.signal.cause), (Stage::Enqueue, Cause::Overflow));
     let waiting = first.states.each_ref().map(|state| (state[0].0.name, state[0].1));
     assert_eq!(waiting, [("backlog_packets", 2.0); 2]);
-    // From then on, one loses every second packet with two in the queue, the other with three.
+    // From then on, one AQM drops every second packet when two are queued, the other when three
+    // are.
     let drops = found.sides.each_ref().map(|side| side.signals.len());
     assert!(drops[0] - drops[1] <= 1 && drops[1] > 900, "{drops:?}");
 }

@@ -98,8 +98,8 @@ fn a_path_that_clears_marks_goes_unnoticed_if_the_syn_is_not_ect() {
 
 #[test]
 fn ecn_is_given_up_after_lost_syns() {
-    // A third of the SYNs is lost. Linux requests classic ECN once, RFC 9768 §3.1.4.1 accurate
-    // feedback twice, ns-2 always requests ECN.
+    // A third of the SYNs is lost. Linux requests classic ECN once; RFC 9768 §3.1.4.1 requests
+    // accurate feedback twice; ns-2 always requests ECN.
     let without = |profile: &str, accecn: bool| {
         let mut group = flows(300, "reno", Ecn { accecn, ..Ecn::default() });
         if let App::Bulk { tcp, .. } = &mut group.app {
@@ -145,8 +145,8 @@ fn the_summary_and_a_warning_say_how_many_connections_got_the_ecn_they_requested
     assert!(run.summary.iter().all(|row| row.metric != "ecn_share"));
 }
 
-/// Prague at 40 Mbit/s under a step of a millisecond, with its acknowledgements over a link of
-/// `back_kbit` that holds two of them: the mean of `alpha`, and the fraction that is marked.
+/// Prague at 40 Mbit/s under a step of 1 ms, its acknowledgements on a link of `back_kbit` with
+/// room for two: returns the mean of `alpha` and the fraction of packets marked.
 fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
     let mut group = flows(1, "prague", Ecn { option, ..Ecn::default() });
     group.reverse = vec![1];

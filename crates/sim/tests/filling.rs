@@ -14,10 +14,10 @@ use sojourn_sim::tcp::profile::PROFILES;
 
 use crate::common::*;
 
-/// What a link must carry to count as full.
+/// The share of its capacity that a full link must carry.
 const FULL: f64 = 0.9;
-/// The share that a single flow that halves its window achieves with almost no buffer: its window
-/// moves between half a BDP and a whole one.
+/// The share achieved by a single flow that halves its window over almost no buffer: the window
+/// moves between half a BDP and one BDP.
 const FULL_BY_HALVES: f64 = 0.75;
 
 fn kbit(kbit: u64) -> Rate {
@@ -77,19 +77,20 @@ fn made_for(cc: &str) -> Vec<(&'static str, f64)> {
     let (name, _) = cc.split_once('@').unwrap_or((cc, ""));
     match name {
         "prague" => vec![("dualpi2", FULL), ("fq_codel@linux:ce_threshold=5ms", FULL)],
-        // Above a seventh of the round trip (Alizadeh et al. 2010, §3.3) and bursts of
-        // acknowledgements; DualPI2 takes its ECT(0) for classic traffic.
+        // The step is above a seventh of the round trip (Alizadeh et al. 2010, §3.3) and bursts of
+        // acknowledgements; DualPI2 takes DCTCP's ECT(0) for classic traffic.
         "dctcp" => vec![("step:sojourn_threshold=20ms", FULL)],
         "reno" => vec![("codel@linux", FULL_BY_HALVES), ("pie@linux", FULL), ("pi2", FULL)],
         _ => vec![("codel@linux", FULL), ("fq_codel@linux", FULL), ("pie@linux", FULL)],
     }
 }
 
-/// The same AQMs, set up for a slow link or a long round trip as their documents say.
+/// The same AQMs, configured for a slow link or a long round trip as their documents recommend.
 fn set_up_for(cc: &str, (rate_kbit, rtt_ms): (u64, u64)) -> Vec<(String, f64)> {
     let packet_ms = 12_000.0 / rate_kbit as f64;
     let us = |ms: f64| format!("{:.0}us", ms * 1000.0);
-    // RFC 8289 §4.2 and §4.3: the longest round trip, 5 % of it, and no less than a packet.
+    // RFC 8289 §4.2 and §4.3: the interval is the longest round trip, the target 5 % of it, and at
+    // least a packet.
     let interval_ms = rtt_ms.max(100);
     let target = us((interval_ms as f64 / 20.0).max(1.5 * packet_ms));
     let text = |aqm: &str| match aqm.split_once(':').map_or(aqm, |(name, _)| name) {
@@ -102,7 +103,7 @@ fn set_up_for(cc: &str, (rate_kbit, rtt_ms): (u64, u64)) -> Vec<(String, f64)> {
         "pie@linux" => format!("{aqm}:target={}", us(15_f64.max(1.5 * packet_ms))),
         "pi2" => format!("{aqm}:target={}", us(20_f64.max(1.5 * packet_ms))),
         name => {
-            // A step shorter than a packet marks each packet that waits (docs/how-to/ecn.md).
+            // A step shorter than a packet marks every queued packet (docs/how-to/ecn.md).
             let step = us(5_f64.max(2.5 * packet_ms));
             let step = if aqm == name { String::new() } else { format!(",ce_threshold={step}") };
             format!("{name}:interval={interval_ms}ms,target={target}{step}")
@@ -117,16 +118,16 @@ fn set_up_for(cc: &str, (rate_kbit, rtt_ms): (u64, u64)) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// What the control itself keeps below 90 % of a link with almost no buffer.
+/// The share of a link with almost no buffer that a control itself keeps below 90 %.
 fn least_of(cc: &str, least: f64, (rate_kbit, rtt_ms): (u64, u64)) -> f64 {
     let packets = rate_kbit * rtt_ms / 12_000;
     if cc.starts_with("reno") && rtt_ms > 100 {
-        // Some drops follow each other within a round trip, before the first has an effect.
+        // Some drops follow each other within one round trip, before the first takes effect.
         0.7
     } else if cc.starts_with("reno") && packets > 1000 {
         FULL_BY_HALVES
     } else if cc.starts_with("cubic") && packets > 2000 && rtt_ms > 100 {
-        // As Reno: 0.897 at 100 Mbit/s and 300 ms under CoDel.
+        // Like Reno: 0.897 at 100 Mbit/s and 300 ms under CoDel.
         0.85
     } else if cc.starts_with("prague") && packets < 15 && rtt_ms > 100 {
         // The window swings by sqrt(W/2) (Alizadeh et al. 2010, §3.3), a fifth of 13 packets, and
@@ -152,9 +153,8 @@ fn every_control_fills_an_idle_link_of_any_rate_and_round_trip() {
     }
 }
 
-/// A single flow under an AQM: `alone`, long enough for a window that grows by a packet per round
-/// trip; the last 40 s count, and the time in which such a window grows from half a BDP to a whole
-/// one.
+/// A single flow as in `alone`, run long enough for a window that grows by a packet per round trip;
+/// counted are the last 40 s and the time in which such a window grows from half a BDP to one BDP.
 fn grown(cc: &str, aqm: &str, (rate_kbit, rtt_ms): (u64, u64)) -> Resolved {
     let packets = bdp_bytes(rate_kbit, rtt_ms) / 1500;
     let is_linear = !["bbr", "cubic"].iter().any(|name| cc.starts_with(name));
@@ -245,13 +245,13 @@ fn every_profile_fills_an_idle_link() {
             let App::Bulk { tcp, .. } = &mut plan.flows[0].app else { unreachable!() };
             (tcp.profile, tcp.cc) = (profile.name.into(), None);
             let what = format!("{} at {rate_kbit} kbit/s, {rtt_ms} ms", profile.name);
-            // The windows of old stacks, 64 kB, keep none of these below 90 %.
+            // The 64 kB windows of old stacks keep none of these below 90 %.
             assert_fills(&plan, FULL, &what);
         }
     }
 }
 
-/// 20 Mbit/s and 40 ms for two minutes, with the last quarter counted.
+/// 20 Mbit/s and 40 ms for two minutes; the last quarter counts.
 fn after(cc: &str, aqm: &str) -> Resolved {
     let mut plan = alone(cc, aqm, (20_000, 40), 120);
     plan.warmup = Span::from_secs(90);
@@ -357,7 +357,7 @@ fn every_control_fills_the_link_after_an_idle_minute() {
             let ideal_s = OBJECT_BYTES as f64 * 8.0 / 20e6 * 1500.0 / 1448.0;
             let slowest_s = of("completion_max");
             assert!(of("transfers") >= 3.0);
-            // A second for the request, the handshake and slow start.
+            // Request, handshake and slow start may take a second.
             let what = format!("{} under {aqm} takes {slowest_s:.1} s", control);
             assert!(slowest_s <= ideal_s / least + 1.0, "{what}, at least {ideal_s:.1}");
         }

@@ -53,8 +53,8 @@ fn every_shipped_scenario_gives_the_digest_on_record() {
     compare("testdata/fingerprints.txt", &found);
 }
 
-/// Steps down, an outage, and steps up, while a queue stands; `{}` is how a change of rate treats
-/// the packet in service. The shipped scenario has its steps after the first 30 s.
+/// Steps down, an outage, and steps up, on a link with a standing queue; `{}` is how a change of
+/// rate treats the packet in service. The shipped scenario has its steps after the first 30 s.
 const STEPS: &str = r#"
 name = "steps"
 duration = "8s"

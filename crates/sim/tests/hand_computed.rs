@@ -1,6 +1,6 @@
 //! Small simulations with every summary row computed by hand. A packet of 1000 B leaves its sender
 //! after 0.08 ms (100 Mbit/s) and arrives 1 ms later at the link, which takes 0.8 ms to send it (10
-//! Mbit/s); 48 ms and 1 ms later it is at the receiver. Quantiles are the middle of a bin of the
+//! Mbit/s); it reaches the receiver 48 ms and 1 ms later. Quantiles are the middle of a bin of the
 //! histogram, at most the maximum: bins are 1 us wide up to 2.048 ms, 16 us from 16.384 ms, 32 us
 //! from 32.768 ms, 64 us from 65.536 ms.
 
@@ -89,7 +89,7 @@ fn constant_traffic_below_the_rate_of_a_link_never_waits() {
     let mut plan = scenario(10, vec![link("b", "taildrop", 10_000)], vec![flow]);
     plan.warmup = Span::from_secs(1);
     let found = run(&plan);
-    // Arrivals 1.18 ms after each whole millisecond; 9000 of them in the 9 s that count.
+    // Packets arrive 1.18 ms after each whole millisecond, 9000 of them in the 9 s that count.
     let busy = 9_000.0 * 0.0008;
     assert_rows(&found, QUEUE, "b", &quiet([0.0; 6], [busy / 9.0, 8e6], [9e3, 9e3, 0.0]));
     assert_rows(&found, CLASS, "d", &datagrams(7.776e6, [0.05088; 5], Some(0.0)));
@@ -98,7 +98,8 @@ fn constant_traffic_below_the_rate_of_a_link_never_waits() {
 
 #[test]
 fn packets_of_a_burst_wait_for_those_in_front_of_them() {
-    // At the link at 1.08, 1.16 and 1.24 ms, served from 1.08, 1.88 and 2.68 ms; one later alone.
+    // Three packets arrive at the link at 1.08, 1.16 and 1.24 ms and are served from 1.08, 1.88 and
+    // 2.68 ms; a later one is alone.
     let flow = bursts(1_000, &[(0, 3), (50_000, 1)]);
     let found = run(&scenario(1, vec![link("b", "taildrop", 10_000)], vec![flow]));
     let delays = [0.00054, 0.0, 0.00144, 0.00144, 0.00144, 1.6704e-6];
@@ -109,8 +110,8 @@ fn packets_of_a_burst_wait_for_those_in_front_of_them() {
 
 #[test]
 fn samples_hold_the_mean_and_the_largest_delay_since_the_last_one() {
-    // One packet of 1000 B fits into the queue: the last of each burst of three is dropped. The
-    // largest delay is not that of the last packet, and while nothing leaves there is no mean.
+    // The queue holds one packet of 1000 B, so the last of each burst of three is dropped. The
+    // largest delay is not that of the last packet, and there is no mean while nothing leaves.
     let flow = bursts(1_000, &[(0, 3), (50_000, 1), (120_000, 2), (310_000, 3)]);
     let mut plan = scenario(1, vec![link("b", "taildrop", 1_000)], vec![flow]);
     plan.duration = ms(400);
@@ -145,8 +146,9 @@ fn a_full_queue_drops_and_the_edges_of_the_counted_time_are_sharp() {
     let mut plan = scenario(1, vec![link("b", "taildrop", 2_000)], vec![burst]);
     plan.warmup = ms(500);
     let found = run(&plan);
-    // One packet is in service when the warm-up ends (until 500.38 ms), one when the run ends (from
-    // 999.58 ms, two behind it). Of five at once one is served, two wait, two are dropped.
+    // One packet is in service when the warm-up ends (until 500.38 ms); another when the run ends
+    // (from 999.58 ms), with two behind it. Of five simultaneous packets, one is served, two are
+    // queued and two are dropped.
     let mut rows: Vec<_> = quiet(
         [0.00054, 0.0, 0.00144, 0.00144, 0.00144, 3.572e-6],
         [(0.38 + 3.0 * 0.8 + 0.42) / 500.0, 4.0 * 8_000.0 / 0.5],
@@ -161,7 +163,7 @@ fn a_full_queue_drops_and_the_edges_of_the_counted_time_are_sharp() {
     assert_rows(&found, CLASS, "d", &datagrams(62_208.0, owd, Some(0.4)));
 }
 
-/// Linux 6.1 act_police.c: five packets 0.08 ms apart, in which 8 Mbit/s bring tokens for 80 B:
+/// Linux 6.1 act_police.c: of five packets 0.08 ms apart, in which 8 Mbit/s bring tokens for 80 B,
 /// two of 1000 B conform.
 #[test]
 fn a_policer_drops_what_lacks_tokens_before_it_reaches_the_queue() {
@@ -182,7 +184,7 @@ fn every_packet_behind_another_one_is_marked_above_a_threshold_of_one() {
     let mut plan = scenario(1, vec![link("b", aqm, 10_000)], vec![bursts(1_000, &[(0, 5)])]);
     plan.record.states = true;
     let found = run(&plan);
-    // The first is in service, the second alone in the queue, the others are not. Delays are
+    // The first packet is in service, the second alone in the queue; the others are not. Delays are
     // 0, 0.72, ... 2.88 ms; bins at 2.88 ms are 2 us wide.
     let delays = [0.00144, 0.001_44, 0.00288, 0.00288, 0.00288, 5.7024e-6];
     let mut rows = quiet(delays, [0.004, 40_000.0], [5.0, 5.0, 0.0]);
@@ -207,15 +209,16 @@ fn a_recorded_link_is_used_by_the_bytes_it_carried_not_by_those_of_packets_that_
     let mut plan = scenario(1, vec![recorded()], vec![bursts(1_500, &[(0, 2)])]);
     (plan.warmup, plan.duration) = (ms(15), ms(45));
     let found = run(&plan);
-    // At the link at 1.12 and 1.24 ms. The first is carried at 10 and 20 ms, the second at 20 and
-    // 30 ms. In the 30 ms that count there are three opportunities, two of which carry 1000 B each;
-    // one packet leaves the queue, after 18.76 ms; none arrives, so that there are no rates.
+    // Packets arrive at the link at 1.12 and 1.24 ms. The first is carried at 10 and 20 ms, the
+    // second at 20 and 30 ms. In the 30 ms that count, three opportunities occur, two of which
+    // carry 1000 B each; one packet leaves the queue, after 18.76 ms; none arrives, so rates are
+    // undefined.
     let used = [2.0 / 3.0, 2_000.0 * 8.0 / 0.03];
     let mut rows = quiet([0.01876; 6], used, [0.0, 1.0, 0.0]);
     rows[5].1 = 0.01876 * 0.005 / 0.03;
     rows.truncate(11);
     assert_rows(&found, QUEUE, "b", &rows);
-    // They arrive 2 ms after their last byte was carried; nothing is sent after the warm-up.
+    // Packets arrive 2 ms after their last byte was carried; nothing is sent after the warm-up.
     let owd = [0.027, 0.022_016, 0.032, 0.032, 0.032];
     assert_rows(&found, CLASS, "d", &datagrams(2_944.0 * 8.0 / 0.03, owd, None));
 }
@@ -227,10 +230,10 @@ fn a_token_bucket_lets_its_burst_pass_and_then_its_rate() {
         Bucket { rate, burst_bytes: 2_000, line, overdraft: false, framing: Framing::NONE };
     let shaped = Link { capacity: Capacity::Bucket(bucket), ..link("b", "taildrop", 10_000) };
     let found = run(&scenario(1, vec![shaped], vec![bursts(1_000, &[(0, 4)])]));
-    // Packets leave the queue at 1.08, 1.88, 2.68 and 9.88 ms and are sent from 1.08, 1.88, 9.08
-    // (800 B of tokens were missing) and 17.08 ms on.
+    // Packets leave the queue at 1.08, 1.88, 2.68 and 9.88 ms; transmissions start at 1.08, 1.88,
+    // 9.08 (800 B of tokens were missing) and 17.08 ms.
     let delays = [0.00268, 0.000_721, 0.00856, 0.00856, 0.00856, 63.3024e-6];
-    // 2000 B were in the bucket and 125 kB flowed in.
+    // The bucket held 2000 B, and 125 kB flowed in.
     let used = 32.0 / 1_016.0;
     assert_rows(&found, QUEUE, "b", &quiet(delays, [used, 32_000.0], [4.0, 4.0, 0.0]));
     let owd = [0.05708, 0.051_712, 0.06688, 0.06688, 0.06688];
@@ -241,7 +244,7 @@ fn a_token_bucket_lets_its_burst_pass_and_then_its_rate() {
 fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
     let mut call = calls("call", Rate::from_bps(80_000), 200, Codec::G711);
     call.stop = Some(ms(470));
-    // The channel changes its state at every packet, and the first is in the bad one.
+    // The channel changes state at every packet, and the first packet is in the bad state.
     let loss = Loss::GilbertElliott { enter: 1.0, leave: 1.0, bad: 1.0, good: 0.0 };
     let lossy = Link { loss: Some(loss), ..link("b", "taildrop", 10_000) };
     let found = run(&scenario(1, vec![lossy], vec![call]));
@@ -258,7 +261,7 @@ fn a_call_over_a_wire_that_loses_every_second_packet_is_rated_by_the_e_model() {
     assert_rows(&found, CLASS, "call", &rows);
 }
 
-/// TCP of ns-2, in which the first packet after the SYN is data.
+/// TCP of ns-2: the first packet after the SYN is data.
 fn one_way() -> Tcp {
     Tcp { profile: "madpie".into(), payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") }
 }
@@ -272,8 +275,8 @@ fn transfers_that_do_not_finish_count_for_as_long_as_they_were_seen() {
         let stop = stop.map(ms);
         FlowGroup { class: "all".into(), start, stop, ..group(name, 1, app) }
     };
-    // 150.9504 ms as above, and in view for 100 ms (the run ends) and 90 ms (the flow stops). The
-    // first of the four is requested during the warm-up.
+    // It took 150.9504 ms as above; the others were observed for 100 ms (the run ends) and 90 ms
+    // (the flow stops). The first of the four is requested during the warm-up.
     let flows = vec![
         of("early", 0, None),
         of("whole", 1_000, None),
@@ -286,7 +289,7 @@ fn transfers_that_do_not_finish_count_for_as_long_as_they_were_seen() {
     let of = |name| metric(&found, CLASS, "all", name);
     assert_eq!(of("transfers"), 1.0);
     assert_eq!(of("unfinished_share"), 2.0 / 3.0);
-    // Both others were gone by then, so that it is the last of those at risk.
+    // Both others were gone by then, so it is the last of those at risk.
     assert!((of("completion_p95") - 0.150_950_4).abs() < 1e-9);
     assert_eq!(of("completion_max"), 0.150_950_4);
 
@@ -296,7 +299,7 @@ fn transfers_that_do_not_finish_count_for_as_long_as_they_were_seen() {
     plan.flows[2].name = "later".into();
     let found = run(&plan);
     let has = |name| found.summary.iter().any(|row| row.name == "all" && row.metric == name);
-    // One of three ended, and one was seen for 500 ms: half are known to take longer.
+    // One of three ended, and one was observed for 500 ms: half are known to take longer.
     assert!(!has("completion_p95"));
     assert_eq!(metric(&found, CLASS, "all", "completion_p95_above"), 0.5);
 }
@@ -324,8 +327,8 @@ fn a_wireless_frame_that_always_fails_is_sent_as_often_as_allowed_and_given_up()
     assert_eq!(["frames", "frame_failure_rate", "given_up"].map(of), [6.0, 1.0, 2.0]);
     assert_eq!(of("frame_rate"), 54e6);
     assert_eq!(of("throughput"), 0.0);
-    // 1036 B and 22 bits at 216 bits a symbol are 39 symbols of 4 us, with preamble and signal
-    // extension 182 us; no acknowledgement follows.
+    // 1036 B and 22 bits, at 216 bits per symbol, are 39 symbols of 4 us; with preamble and signal
+    // extension they take 182 us; no acknowledgement follows.
     assert_eq!(of("utilisation"), 6.0 * 0.000_182);
     assert_rows(
         &found,
@@ -346,8 +349,8 @@ fn transfers_are_timed_and_their_shares_compared() {
     later.start = (Span::from_secs(1), Span::from_secs(1));
     let plan = scenario(2, vec![link("b", "taildrop", 10_000)], vec![of("one", 1_000), later]);
     let found = run(&plan);
-    // A SYN of 40 B takes 0.0032 + 1 + 0.032 + 49 ms, its answer 50 ms, the first 1040 B 0.0832 + 1
-    // + 0.832 + 49 ms, and each packet behind it 0.832 ms more. Each is active until then.
+    // A SYN of 40 B takes 0.0032 + 1 + 0.032 + 49 ms, its SYN-ACK 50 ms, the first 1040 B 0.0832 +
+    // 1 + 0.832 + 49 ms, and each further packet 0.832 ms more. Each flow is active until then.
     let active = [0.150_950_4, 0.152_614_4];
     let goodputs: [f64; 2] = [8_000.0 / active[0], 24_000.0 / active[1]];
     let sum = goodputs[0] + goodputs[1];

@@ -70,8 +70,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// The warm-up, bins and samples end while services are overdue, some of them at the time of
-    /// one.
+    /// The warm-up, bins and samples end while services are overdue, some of them at the due time
+    /// of one.
     fn world()(
         links in (any_link("a"), any_link("b"), any_link("back")),
         [one, other] in [1u32..5, 1u32..4],
@@ -121,7 +121,7 @@ proptest! {
 
 #[test]
 fn few_arrivals_and_services_have_an_event_where_the_way_behind_the_link_is_long() {
-    // Depends on the delay behind the link and on those before it, in milliseconds.
+    // The saving depends on the delay behind the link and on the delays before it, in milliseconds.
     let saved = |delay, access_delays: &[u64]| {
         let link = Link { delay: ms(delay), ..link("link0", "pie", 60_000) };
         let group = |access_delay: &u64| FlowGroup {
@@ -186,8 +186,8 @@ fn what_arrives_or_leaves_as_counters_are_read_counts_as_with_events() {
     }
 }
 
-/// The events saved per packet of the return link, and what remains saved with a second wire to
-/// that link.
+/// The events saved per packet of the return link, and those still saved with a second wire to that
+/// link.
 #[test]
 fn arrivals_over_the_only_wire_to_a_link_have_no_events() {
     let spared = |second: bool| {

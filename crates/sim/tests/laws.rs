@@ -266,7 +266,7 @@ fn ideal(law: &mut impl Ideal, p: f64) -> (f64, f64) {
 }
 
 /// Checks that two means with intervals differ by no more than chance plus `packets`, the effect of
-/// whole packets: half a packet if windows are rounded down and nothing else is known.
+/// whole packets: half a packet if windows are rounded down and no other effect is known.
 fn agree(what: &str, found: (f64, f64), law: (f64, f64), packets: f64) {
     let chance = found.1.hypot(law.1);
     println!("{what}: {found:.2?} for {law:.2?}");
@@ -288,7 +288,8 @@ fn delayed(profile: Profile) -> Profile {
     Profile { avoidance_per_ack: 1, ack, ..profile }
 }
 
-/// The mean window of additive increase `a` and factor `b` under one loss in 1/p packets.
+/// The mean window for additive increase `a` and multiplicative decrease `b`, with one loss in 1/p
+/// packets.
 fn aimd(a: f64, b: f64, p: f64) -> f64 {
     (a * (1.0 + b) / (2.0 * (1.0 - b) * p)).sqrt()
 }
@@ -363,7 +364,7 @@ fn a_reno_cycle_from_50_to_100_packets_delivers_3825() {
     assert_eq!(3.0 / 8.0 * 100.0 * 100.0, 3750.0);
 }
 
-/// Packets in flight for each of `flows` flows.
+/// Packets in flight per flow, for `flows` flows.
 fn share(flows: f64, rtt_s: f64, packet_bytes: f64) -> f64 {
     1e7 * rtt_s / (8.0 * packet_bytes * flows)
 }
@@ -386,8 +387,8 @@ fn many_flows_share_a_window_of_a_few_packets() {
 
 #[test]
 fn timeouts_dominate_where_the_share_is_below_a_packet() {
-    // 10 ms and a queue of at most 5 ms. With 64 flows, which share less than a packet each, most
-    // have a window of one at any time; with 4 flows and three packets each, few do.
+    // A path of 10 ms with a queue of at most 5 ms. With 64 flows, which share less than a packet
+    // each, most windows are one at any time; with 4 flows and three packets each, few are.
     let waiting = |flows: u32| {
         let mut group = bulk(flows, "reno");
         let App::Bulk { tcp, .. } = &mut group.app else { unreachable!("it is bulk") };
@@ -434,10 +435,10 @@ fn the_response_function_of_cubic_is_that_of_rfc_9438() {
 
 #[test]
 fn cubic_follows_its_law_in_the_reno_friendly_region_and_in_its_own() {
-    // In whole packets Linux's estimate of Reno's window is half a packet low, the window follows
-    // it when it is one packet ahead and takes a round trip for each, and the estimate is made
-    // every 1/32 s: three packets at 8/15 per round trip of 10 ms, half a packet and one more at
-    // 200 ms.
+    // With whole packets, Linux's estimate of Reno's window is half a packet low; the window
+    // follows when the estimate is one packet ahead, taking a round trip per packet; and the
+    // estimate is made every 1/32 s: three packets at 8/15 per round trip of 10 ms, half a
+    // packet and one more at 200 ms.
     for (p, rtt_ms, seconds, packets) in [(1e-3, 10, 30, 3.5), (1e-3, 200, 500, 1.5)] {
         let cc = "cubic:fast_convergence=false";
         let chosen = Chosen::at_random(p);
@@ -478,7 +479,7 @@ fn the_window_is_back_near_its_maximum_after_k_seconds() {
             path.step();
         }
         let (found, curve) = (path.now.since(start).as_secs(), k - (below / 0.4f64).cbrt());
-        // Growth aims a round trip ahead and needs one: two round trips, and one packet of
+        // Growth aims one round trip ahead and takes one: two round trips, plus one packet of
         // rounding.
         assert!((found - curve).abs() < 0.3, "{below} below {max}: {found} s for {curve} s");
     }
@@ -486,8 +487,8 @@ fn the_window_is_back_near_its_maximum_after_k_seconds() {
 
 #[test]
 fn dctcp_follows_its_law_under_a_fixed_share_of_marks() {
-    // About 2/p: alpha is p, and in each round trip a cut by alpha/2 undoes one packet of growth
-    // (Alizadeh et al. 2010 §3.3).
+    // About 2/p: alpha is p, and in each round trip a cut by alpha/2 undoes the growth of one
+    // packet (Alizadeh et al. 2010 §3.3).
     for p in [0.05, 0.1] {
         let mut path = Path::new(every_packet(LINUX), "dctcp", 10, Chosen::at_random(p), true);
         let found = path.mean_with_interval(10);
@@ -495,11 +496,11 @@ fn dctcp_follows_its_law_under_a_fixed_share_of_marks() {
     }
 }
 
-/// RFC 8257 with a gain of 1/16, packet by packet. One mark per window causes a reduction, during
-/// which the window falls linearly and does not grow. As in Linux, alpha is in 1/1024 and the
-/// reduction in whole packets, both rounded down, and the credit towards the next packet is lost.
-/// In real numbers the window would stay at two thirds of 2/p, because it grows only until the next
-/// mark.
+/// DCTCP (RFC 8257) with a gain of 1/16, packet by packet. One mark per window causes a reduction,
+/// during which the window falls linearly and does not grow. As in Linux, alpha is in 1/1024 and
+/// the reduction in whole packets, both rounded down, and the credit towards the next packet is
+/// lost. In real numbers the window would stay at two thirds of 2/p, because it grows only until
+/// the next mark.
 fn ideal_dctcp(share: f64) -> (f64, f64) {
     let mut rng = Rng::stream(3, "ideal", 0);
     let (mut window, mut credit, mut reduction) = (10.0f64, 0.0, None::<(f64, f64, f64)>);
@@ -543,7 +544,7 @@ fn ideal_dctcp(share: f64) -> (f64, f64) {
 
 #[test]
 fn slow_start_takes_the_round_trips_of_its_growth() {
-    // 15, 44, 73 and 102 kB.
+    // The transfers are 15, 44, 73 and 102 kB.
     let rounds = |profile: Profile, window: u32, payload: u32| {
         [15_000u32, 44_000, 73_000, 102_000].map(|bytes| {
             let segments = bytes.div_ceil(payload);
@@ -557,7 +558,7 @@ fn slow_start_takes_the_round_trips_of_its_growth() {
     };
     assert_eq!(rounds(every_packet(LINUX), 10, 1448), [2, 3, 3, 4]);
     assert_eq!(rounds(every_packet(LINUX), 10, 1000), [2, 3, 4, 4]);
-    // Delayed acknowledgements, each counted once: 1.5 times as much per round trip.
+    // Delayed acknowledgements, each counted once, give growth by 1.5 per round trip.
     let old = Profile { slow_start_per_ack: 1, ..delayed(LINUX) };
     assert_eq!(rounds(old, 3, 1448), [3, 5, 6, 7]);
 }
@@ -581,10 +582,10 @@ fn a_lone_reno_flow_uses_what_its_buffer_allows() {
         assert!((utilisation(buffer) - expected).abs() < 6e-4, "{}", utilisation(buffer));
     }
     // In whole packets of 1500 bytes; the round trip includes their serialisation. Windows and
-    // buffers are whole packets, so that one of them is the most that the law can be wrong.
+    // buffers are whole packets, so the law can be wrong by at most one of them.
     let bdp = (0.1 + 0.0012 + 0.000_12) * 1e7 / 12_000.0;
     let tolerance = 1.0 / bdp;
-    // Delayed acknowledgements cause pairs of packets, which need room for two.
+    // Delayed acknowledgements cause pairs of packets, which need a buffer of two.
     for (every, least) in [(1, 1), (2, 2)] {
         for packets in [1u32, 2, 8, 20, 41, 62, 83].into_iter().filter(|&n| n >= least) {
             let limit = u64::from(packets) * 1500;

@@ -57,13 +57,13 @@ fn bins_show_the_schedule_of_a_link_and_what_is_dropped() {
         values.iter().map(|value| (value * 100.0).round() / 100.0).collect::<Vec<_>>()
     };
     assert_eq!(rounded("utilisation"), [0.5, 0.5, 1.0, 1.0, 1.0]);
-    // 3 of 5 Mbit/s exceed the rate; the first bin at 2 Mbit/s fills the buffer of 10 packets.
+    // 3 of 5 Mbit/s exceed the rate; in the first bin at 2 Mbit/s, the buffer of 10 packets fills.
     assert_eq!(rounded("drop_rate"), [0.0, 0.0, 0.59, 0.6, 0.6]);
     assert_eq!(rounded("mark_rate"), [0.0; 5]);
 }
 
-/// An outage from 3 to 7 s is the whole of a bin of 2 s, which counted as idle in a mean over bins.
-/// A recording without opportunities is an outage too.
+/// An outage from 3 to 7 s covers a whole bin of 2 s, which used to count as idle in a mean over
+/// bins. A recording without opportunities is an outage too.
 #[test]
 fn a_bin_wholly_in_an_outage_has_no_utilisation() {
     let steps = vec![(at(0), Some(mbit(2))), (at(3), None), (at(7), Some(mbit(2)))];
@@ -92,7 +92,7 @@ fn a_bin_wholly_in_an_outage_has_no_utilisation() {
 
 #[test]
 fn the_path_rtt_of_a_lone_packet_is_propagation_and_serialisation() {
-    // No other packet opens the connection.
+    // The connection opens without a further packet.
     let profile = "madpie".to_owned();
     let tcp = Tcp { profile, payload_bytes: 1_000, header_bytes: 40, ..tcp("reno") };
     let mut flow = group("lone", 1, App::Bulk { tcp, bytes: Some(1_000) });
@@ -124,7 +124,7 @@ fn packet_pairs_are_as_many_as_acknowledgements_and_leave_out_their_delay() {
     let of = |metric| &run.histograms.iter().find(|h| h.metric == metric).unwrap().histogram;
     let share = of("pair_rtt").count() as f64 / of("rtt").count() as f64;
     assert!((0.49..0.56).contains(&share), "{share}");
-    // Half of the packets wait for the next one, 1.2 ms later, and some for a lost one before them.
+    // Half of the packets wait 1.2 ms for the next one, and some for an earlier lost one.
     let waited = of("rtt").mean_ns().unwrap() - of("pair_rtt").mean_ns().unwrap();
     assert!(waited > 0.5e6, "{waited}");
 }
@@ -144,7 +144,7 @@ fn the_path_rtt_is_base_rtt_and_queue_and_costs_nothing_when_off() {
     assert!(off.histograms.iter().all(|h| h.metric != "rtt"));
     let queue = metric(&on, Scope::Queue, "b", "delay_p50");
     let rtt = metric(&on, Scope::Class, "bulk", "rtt_p50");
-    // Access 0.12 ms, bottleneck 1.2 ms; quantiles of a histogram are known to 0.1 %.
+    // Access takes 0.12 ms and the bottleneck 1.2 ms; a histogram gives quantiles to 0.1 %.
     assert!((rtt - queue - 0.101_32).abs() < 0.002, "{rtt} {queue}");
     // 600 s would not be larger: the histogram has a bin for each 0.1 %.
     let rtts = on.histograms.iter().find(|h| h.metric == "rtt").unwrap();
@@ -172,7 +172,7 @@ fn the_one_way_delay_of_a_call_is_reported_by_class() {
     call.access_delay = ms(5);
     let plan = scenario(10, vec![link("b", "taildrop", 125_000)], vec![call]);
     let p50 = metric(&run(&plan), Scope::Class, "call", "owd_p50");
-    // 5 + 48 + 1 ms, 218 B at 100 and at 10 Mbit/s.
+    // 5 + 48 + 1 ms, and 218 B at 100 and at 10 Mbit/s.
     assert!((p50 - 0.054_191_84).abs() < 1e-4, "{p50}");
 }
 
@@ -184,7 +184,7 @@ fn lossless_call(rtt_ms: u64) -> Resolved {
     scenario(60, vec![link("b", "taildrop", 125_000)], vec![call])
 }
 
-/// When datagrams in flight at the end counted as lost, this was 0.50 %.
+/// This used to be 0.50 %, when datagrams in flight at the end counted as lost.
 #[test]
 fn datagrams_under_way_at_the_end_are_not_lost() {
     for warmup in [0, 10] {
@@ -194,8 +194,8 @@ fn datagrams_under_way_at_the_end_are_not_lost() {
     }
 }
 
-/// 2 Mbit/s into 1 Mbit/s from the first second on: half of the datagrams sent after the warm-up.
-/// Those still queued at the end are neither lost nor received.
+/// 2 Mbit/s enter 1 Mbit/s from the first second on: half of the datagrams sent after the warm-up
+/// are lost. Those still queued at the end are neither lost nor received.
 #[test]
 fn losses_count_by_the_time_of_sending() {
     let mut narrow = link("b", "taildrop", 250_000);
@@ -213,8 +213,8 @@ fn losses_count_by_the_time_of_sending() {
     assert!(found > 0.5, "the queue takes 2 s to drain: {found}");
 }
 
-/// Of the packets that arrived between `from` and `to` at the first queue, the shares that it
-/// dropped and marked.
+/// Of the packets that arrived at the first queue between `from` and `to`, the shares dropped and
+/// marked.
 fn shares_of_arrivals(packets: &[PacketRow], from: Time, to: Time) -> [f64; 2] {
     let of: Vec<_> = packets.iter().filter(|row| from <= row.arrived && row.arrived < to).collect();
     let share = |is: &dyn Fn(&&&PacketRow) -> bool| {
@@ -223,8 +223,8 @@ fn shares_of_arrivals(packets: &[PacketRow], from: Time, to: Time) -> [f64; 2] {
     [share(&|row| matches!(row.fate, Fate::Dropped(..))), share(&|row| row.marked.is_some())]
 }
 
-/// 8 Mbit/s into 2 until the warm-up ends, then a twentieth: CoDel goes on to drop and mark earlier
-/// arrivals, more packets than arrive afterwards.
+/// 8 Mbit/s enter 2 until the warm-up ends, then a twentieth: CoDel still drops and marks earlier
+/// arrivals, which are more packets than arrive afterwards.
 #[test]
 fn rates_of_drops_and_marks_are_shares_of_the_packets_that_arrived_in_the_counted_time() {
     for ecn in [false, true] {
@@ -278,8 +278,8 @@ fn the_goodput_of_datagrams_is_their_payload() {
     assert_eq!(goodput, 995.0 * 972.0 * 8.0 / 10.0);
 }
 
-/// Two flows in sequence on the same link: each is as fast while it is active as one alone, and
-/// both together are too. Averaged over the whole minute, each would have half of this.
+/// Two flows use the same link in sequence: while active, each is as fast as one alone, and so are
+/// both together. Averaged over the whole minute, each would have half of this.
 #[test]
 fn goodput_is_over_the_time_in_which_flows_were_active() {
     let mut early = bulk(1, "cubic");
@@ -304,8 +304,8 @@ fn a_transfer_with_an_end_is_active_until_its_last_byte_has_arrived() {
     assert!((goodput * completion / 16e6 - 1.0).abs() < 1e-6, "{goodput} {completion}");
 }
 
-/// The device takes 100 kB out of the queue at once. When these counted as carried, the rate was
-/// 1,011,235 bit/s, and 1,197,835 bit/s with a limit of 1000 packets.
+/// The device takes 100 kB out of the queue at once. The rate was 1,011,235 bit/s when these
+/// counted as carried, and 1,197,835 bit/s with a limit of 1000 packets.
 #[test]
 fn a_link_with_a_device_carries_no_more_than_its_rate() {
     for limit in [Limit::Bytes(100_000), Limit::Packets(1_000)] {
@@ -339,7 +339,7 @@ fn the_burst_of_a_bucket_is_part_of_its_capacity() {
         plan.record.bins = Some(ms(100));
         let found = run(&plan);
         let utilisation = metric(&found, Scope::Queue, "b", "utilisation");
-        // 12.5 MB flow in and 1 MB is there; slow start leaves some of it.
+        // 12.5 MB flow in and 1 MB is in the bucket; slow start leaves some of it unused.
         assert!((0.95..=1.0).contains(&utilisation), "{utilisation}");
         let used = series(&found, Scope::Queue, 0, "utilisation");
         assert!(used.iter().all(|used| (0.0..=1.0).contains(used)), "{used:?}");
@@ -347,7 +347,7 @@ fn the_burst_of_a_bucket_is_part_of_its_capacity() {
     }
 }
 
-/// When queue bytes were compared to tokens, 314 of 424 bytes, utilisation was 0.74.
+/// Utilisation was 0.74 when queue bytes were compared with tokens, 314 with 424 bytes.
 #[test]
 fn a_bucket_that_is_never_full_is_used_in_full_whatever_its_framing() {
     let packing = Packing { mpu: 64, cells: Cells::Atm };
@@ -370,7 +370,7 @@ fn a_bucket_that_is_never_full_is_used_in_full_whatever_its_framing() {
     assert!(used[1..].iter().all(|used| (0.95..=1.0).contains(used)), "{used:?}");
 }
 
-/// A burst of 100 datagrams has a mean delay of 40 ms, followed by 10 s without packets.
+/// A burst of 100 datagrams with a mean delay of 40 ms is followed by 10 s without packets.
 #[test]
 fn an_idle_link_has_a_small_mean_delay_over_time() {
     let mut flow = cbr("d", 1, mbit(90), 1_000);
@@ -381,7 +381,8 @@ fn an_idle_link_has_a_small_mean_delay_over_time() {
     let of = |name: &str| metric(&found, Scope::Queue, "b", name);
     let sent = of("sent");
     assert!(sent > 90.0, "{sent}");
-    // One packet each 0.8 ms: the delay over time is that over packets for as long as it lasts.
+    // With one packet each 0.8 ms, the mean delay over time equals that over packets while packets
+    // last.
     let lasted = sent * 0.8e-3;
     let expected = of("delay_mean") * lasted / 10.0;
     assert!((of("delay_time_mean") / expected - 1.0).abs() < 0.02, "{}", of("delay_time_mean"));
@@ -402,7 +403,7 @@ fn sojourn_times_of_drops_are_a_separate_table() {
     assert!(drops.histogram.quantile_ns(0.0).unwrap() > 5e6);
 }
 
-/// Found by `make storm`: opportunities at the very end of a bin were not offered within it.
+/// Found by `make storm`: opportunities at the very end of a bin were not counted in it.
 #[test]
 fn a_recorded_link_that_is_used_fully_is_used_fully_in_every_bin() {
     let mut plan = scenario(2, vec![link("b", "taildrop", 100_000)], vec![]);
@@ -457,8 +458,8 @@ fn a_class_to_which_nothing_is_delivered_is_a_warning_and_an_idle_aqm_is_not_ano
     let [warning] = &of(1.0, bulk(2, "cubic"))[..] else { panic!() };
     assert!(warning.contains("class bulk: nothing was delivered after the warm-up, 2s to 20s"));
     assert_eq!(of(0.0, bulk(2, "cubic")), [""; 0]);
-    // A transfer that completes during the warm-up. Flows that the scenario stops then are warned
-    // about when it is read.
+    // A transfer that completes during the warm-up. The scenario reader warns about flows that stop
+    // during the warm-up.
     let short =
         FlowGroup { app: App::Bulk { tcp: tcp("cubic"), bytes: Some(10_000) }, ..bulk(2, "cubic") };
     assert_eq!(of(0.0, short).len(), 1);

@@ -5,8 +5,8 @@ use sojourn_scenario::resolved::{App, Capacity};
 
 use crate::common::*;
 
-/// The lengths of bursts in which packets of one flow arrive at a link of `mbits` Mbit/s from 2 s
-/// on. Packets closer together than twice their time on the access link form one burst.
+/// Lengths of the bursts in which packets of one flow arrive at a link of `mbits` Mbit/s after 2 s.
+/// Packets closer together than twice their time on the access link form one burst.
 fn bursts(cc: &str, mbits: u64, offload_bytes: Option<u32>) -> Vec<usize> {
     bursts_over(50, cc, mbits, offload_bytes)
 }
@@ -37,7 +37,7 @@ fn median(mut lengths: Vec<usize>) -> usize {
 fn bbr_sends_one_by_one_without_offload_and_pairs_or_more_with_it() {
     assert_eq!(median(bursts("bbr", 10, None)), 1);
     assert_eq!(median(bursts("bbr", 10, Some(64_000))), 2);
-    // 50 Mbit/s are 4.07 packets of 1500 B in 2^-10 s.
+    // 50 Mbit/s carry 4.07 packets of 1500 B in 2^-10 s.
     let fast = median(bursts("bbr", 50, Some(64_000)));
     assert!((3..=4).contains(&fast), "{fast}");
     assert_eq!(median(bursts("bbr", 50, None)), 1);
@@ -58,9 +58,9 @@ fn an_unpaced_sender_uses_its_window_in_bursts_too() {
     assert_eq!(median(bursts("cubic", 50, None)), 2);
     let joined = median(bursts("cubic", 50, Some(64_000)));
     assert!((3..=4).contains(&joined), "{joined}");
-    // At 10 Mbit/s they are acknowledged every 2.4 ms, too late to wait for. The ends of buffers
-    // leave as single segments, 23 % of the bursts in the guest, 17 to 28 % depending on the round
-    // trip (fact tcp-44).
+    // At 10 Mbit/s the acknowledgements arrive every 2.4 ms, too late to wait for. The ends of
+    // buffers leave as single segments: 23 % of the bursts in the guest, 17 to 28 % depending on
+    // the round trip (fact tcp-44).
     let slow = [20, 30, 40, 50, 60, 70, 80, 90]
         .map(|back| bursts_over(back, "cubic", 10, Some(64_000)))
         .concat();

@@ -16,8 +16,8 @@ fn nanos(ns: u64) -> Span {
     Span::from_nanos(ns)
 }
 
-/// One transfer of one packet, without another packet to open the connection, as in ns-2; payload
-/// and header in bytes.
+/// One transfer of one packet, opened without another packet as in ns-2; payload and header in
+/// bytes.
 fn lone_packet(payload_bytes: u32, header_bytes: u32) -> FlowGroup {
     let profile = "madpie".to_owned();
     let tcp =
@@ -73,7 +73,7 @@ fn ceilings_of_goodput_follow_from_payload_and_framing() {
         let exact = 10.0 * f64::from(payload) / f64::from(bytes);
         assert!((exact - ceiling).abs() < 6e-4, "{exact} for {ceiling}");
         // The queue never runs empty. Goodput counts in-order data, which at either end of the 50 s
-        // may lag by the 250 kB of the buffer for each round trip that a hole lasts.
+        // may lag by the buffer's 250 kB for each round trip that a hole lasts.
         assert!((goodput - ceiling).abs() < 0.1, "{goodput} for {ceiling}");
     }
 }
@@ -84,7 +84,7 @@ fn a_lone_packet_on_the_dumbbell_of_madpie_takes_101_037_ms() {
     flow.access_rate = mbit(100);
     (flow.sender_downlink, flow.receiver_rate) = (Some(mbit(100)), Some(mbit(100)));
     (flow.return_delay, flow.return_egress_delay) = (ms(1), ms(1));
-    // One way: 50 ms and three transmissions, of 1040 B 0.9984 ms, of 40 B 38.4 us.
+    // One way takes 50 ms and three transmissions: 0.9984 ms for 1040 B, 38.4 us for 40 B.
     let data = ms(50) + nanos(998_400);
     let header = ms(50) + nanos(38_400);
     assert_eq!(data + header, nanos(101_036_800));
@@ -98,8 +98,8 @@ fn a_lone_packet_on_a_one_sided_dumbbell_takes_11_456_ms() {
     flow.sender_downlink = Some(mbit(1_000));
     (flow.access_delay, flow.egress_delay) = (micros(100), Span::ZERO);
     (flow.return_delay, flow.return_egress_delay) = (Span::ZERO, micros(100));
-    // One way: 5.1 ms, 1 Gbit/s and 10 Mbit/s: 1507 B 12.056 us and 1205.6 us, 47 B 0.376 and 37.6
-    // us.
+    // One way takes 5.1 ms, plus transmission at 1 Gbit/s and 10 Mbit/s: 12.056 us and 1205.6 us
+    // for 1507 B, 0.376 and 37.6 us for 47 B.
     let (data, header) = (nanos(6_317_656), nanos(5_137_976));
     assert_eq!(data + header, nanos(11_455_632));
     assert_eq!(completion(&dumbbell(flow, ms(5))), header + header + data);
@@ -114,7 +114,7 @@ fn two_groups_of_one_bottleneck_have_their_own_round_trips() {
     (far.name, far.class) = ("far".into(), "far".into());
     (far.access_delay, far.return_delay) = (ms(201), ms(250));
     let run = run(&scenario(2, vec![link("b", "taildrop", 625_000)], vec![near, far]));
-    // Both: SYN and data over the access link and the bottleneck, no time on the reverse path.
+    // SYN and data both cross the access link and the bottleneck; the reverse path takes no time.
     let transmissions = nanos(35_200 + 915_200);
     let times: Vec<Span> = run.transfers.iter().map(|t| t.completion).collect();
     assert_eq!(times, [ms(150) + transmissions, ms(750) + transmissions]);
@@ -146,7 +146,7 @@ fn a_full_bucket_lets_five_packets_leave_at_line_rate() {
         overdraft: false,
         framing: Framing::NONE,
     });
-    // Five at once, then one per 0.8 ms.
+    // Five arrive at once, then one per 0.8 ms.
     assert_eq!(arrivals(shaped, 8, 1_000), [0, 0, 0, 0, 0, 800, 1_600, 2_400]);
 }
 
@@ -166,7 +166,7 @@ fn a_device_of_1514_bytes_holds_two_frames() {
     let sent = run.packets.iter().map(|row| row.arrived.as_nanos() / 100).max().unwrap();
     assert!(sent < 2, "all came at once");
     assert_eq!(left, [left[0], left[0], left[0] + 12_304, left[0] + 24_608]);
-    // The hidden delay: two frames, 2.46 ms.
+    // Two frames below the queue hide a delay of 2.46 ms.
     let owd = metric(&run, Scope::Class, "d", "owd_max") * 1e3;
     let wire = 48.0 + 1.0;
     assert!((owd - wire - 4.0 * 1.2304).abs() < 0.001, "{owd}");
@@ -212,9 +212,10 @@ fn jitter_keeps_order_unless_it_may_reorder() {
         (numbers.windows(2).filter(|pair| pair[1] < pair[0]).count(), owd_mean)
     };
     let (overtaken, mean) = received(true);
-    // Gaps of 1.6 ms against up to 10 ms: most packets overtake or are overtaken.
+    // Gaps are 1.6 ms, the jitter is up to 10 ms: most packets overtake or are overtaken.
     assert!(overtaken > 2_000, "{overtaken}");
-    // 50 ms, 0.8 + 0.08 + 0.008 ms of transmissions, 5 ms: four standard errors of 2.9 ms in 6200.
+    // 50 ms, 0.8 + 0.08 + 0.008 ms of transmissions, and 5 ms; the bound is four standard errors of
+    // 2.9 ms in 6200 packets.
     assert!((mean - 0.055_888).abs() < 0.000_16, "{mean}");
     assert_eq!(received(false).0, 0);
 }
@@ -226,7 +227,7 @@ fn random_loss_loses_its_share_and_is_reported() {
     let mut plan = scenario(100, vec![lossy], vec![cbr("d", 1, mbit(2), 1_000)]);
     plan.warmup = Span::from_secs(10);
     let run = run(&plan);
-    // 22 500 packets: four standard errors are 0.008.
+    // For 22 500 packets, four standard errors are 0.008.
     let reported = metric(&run, Scope::Queue, "b", "wire_loss_rate");
     assert!((reported - 0.1).abs() < 0.008, "{reported}");
     assert_eq!(metric(&run, Scope::Queue, "b", "drop_rate"), 0.0);
@@ -236,8 +237,8 @@ fn random_loss_loses_its_share_and_is_reported() {
 
 #[test]
 fn acknowledgements_queue_and_drop_under_the_aqm_of_the_reverse_path() {
-    // 1 Mbit/s up cannot carry one ACK of 52 B per two packets at 100 Mbit/s (1.73 Mbit/s): the
-    // ACKs queue, and their own AQM drops some of them.
+    // An uplink of 1 Mbit/s cannot carry one ACK of 52 B per two packets at 100 Mbit/s (1.73
+    // Mbit/s): the ACKs queue, and their own AQM drops some of them.
     let mut down = link("down", "taildrop", 1_250_000);
     down.capacity = Capacity::Constant(mbit(100));
     let mut up = link("up", "codel", 125_000);
@@ -276,8 +277,8 @@ fn a_parking_lot_delays_the_long_flow_at_every_link() {
     }
     let used = |queue| metric(&run, Scope::Queue, queue, "utilisation");
     assert!((used("first") - 0.7).abs() < 0.01 && (used("second") - 0.9).abs() < 0.01);
-    // One way: 1 + 10 + 10 + 1 ms, 1000 B at 100, 10 and 10 Mbit/s, at most one packet ahead at
-    // each.
+    // One way takes 1 + 10 + 10 + 1 ms, plus 1000 B at 100, 10 and 10 Mbit/s, with at most one
+    // packet ahead at each link.
     let least = 0.022 + 0.000_08 + 2.0 * 0.000_8;
     let p50 = metric(&run, Scope::Class, "long", "owd_p50");
     assert!((least..least + 2.0 * 0.000_8).contains(&p50), "{p50}");

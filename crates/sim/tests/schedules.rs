@@ -12,8 +12,8 @@ fn at(s: u64) -> Time {
     Time::ZERO + Span::from_secs(s)
 }
 
-/// How a full link behaves around a second at 1 kbit/s, given `in_service`: throughput, utilisation
-/// and the largest delay, and the throughput in each second after the dip.
+/// A full link around a second at 1 kbit/s, given `in_service`: throughput, utilisation, the
+/// largest delay, and the throughput in each second after the dip.
 fn dip(dip: Option<Rate>, in_service: InService) -> ([f64; 3], Vec<f64>) {
     let steps = vec![(at(0), Some(mbit(10))), (at(5), dip), (at(6), Some(mbit(10)))];
     let mut seen = link("b", "codel", 1_500_000);
@@ -30,7 +30,7 @@ fn dip(dip: Option<Rate>, in_service: InService) -> ([f64; 3], Vec<f64>) {
     (found.map(|name| metric(&run, Scope::Queue, "b", name)), after)
 }
 
-/// When the packet in service took 12 s, the link counted as used: 3.68 Mbit/s, 96.8 %.
+/// When the packet in service took 12 s, the link counted as used: 3.68 Mbit/s and 96.8 %.
 #[test]
 fn a_second_without_bandwidth_does_not_block_a_link_for_longer() {
     for rate in [Some(Rate::from_bps(1_000)), Some(Rate::from_bps(64)), None] {
@@ -46,8 +46,8 @@ fn a_second_without_bandwidth_does_not_block_a_link_for_longer() {
     assert!(after[1] < 1e4, "one packet takes 12 s: {after:?}");
 }
 
-/// A second at 24 Mbit/s and one at 2.4, as rates and as opportunities of 1500 B. With rates this
-/// used to be 49.2 %, the time in which the link was sending.
+/// One second at 24 Mbit/s and one at 2.4 Mbit/s, as rates and as opportunities of 1500 B. With
+/// rates this used to be 49.2 %, the share of time in which the link was sending.
 #[test]
 fn a_link_is_used_the_same_as_a_schedule_and_as_a_trace() {
     let rates =

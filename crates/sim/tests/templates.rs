@@ -7,8 +7,8 @@ use sojourn_scenario::{Format, Scenario, Source};
 
 use crate::common::{metric, run};
 
-/// A metric of the one-way delay, in milliseconds, of 2,000 datagrams over a link and nothing else,
-/// sent at random, on average `apart_ms` milliseconds apart.
+/// A metric of the one-way delay, in milliseconds, of 2,000 datagrams over one link, sent at
+/// random, on average `apart_ms` milliseconds apart.
 fn owd_ms(template: &str, apart_ms: u64, name: &str) -> f64 {
     let (duration_ms, bps) = (2_000 * apart_ms, 800_000 / apart_ms);
     let text = format!(
@@ -30,7 +30,7 @@ app = {{ kind = "cbr", rate = "{bps}bit", packet = "100B", arrivals = "poisson" 
     1e3 * metric(&run(scenario.resolved()), Scope::Class, "probe", name)
 }
 
-/// A packet a second, so that each finds the link idle.
+/// One packet per second, so each finds the link idle.
 const LONE: u64 = 1_000;
 
 #[track_caller]
@@ -38,8 +38,9 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() < tolerance, "{found}, not {expected}");
 }
 
-/// 3GPP TR 36.881: 7.5 ms down; up 17 ms if requests are possible every 10 ms, 14.5 ms at 5 ms. Of
-/// the blocks, a tenth arrives 8 ms later. 2,000 waits of up to 10 ms have a mean within 0.3 ms.
+/// 3GPP TR 36.881: 7.5 ms down; 17 ms up if requests are possible every 10 ms, 14.5 ms if every 5
+/// ms. A tenth of the blocks arrives 8 ms later; the mean of 2,000 waits of up to 10 ms is within
+/// 0.3 ms.
 #[test]
 fn lone_packets_over_lte_take_the_times_of_3gpp() {
     for (template, published) in [
@@ -61,7 +62,8 @@ fn steady_traffic_over_lte_needs_few_requests() {
     assert!(mean < 20.0, "{mean}");
 }
 
-/// Half a cycle until the report, a cycle until its burst, and 20 km of fibre; 100 B take 20 us.
+/// Half a cycle passes until the report, and a cycle until its burst, plus 20 km of fibre; 100 B
+/// take 20 us.
 #[test]
 fn lone_packets_over_gpon_take_a_cycle_and_a_half() {
     assert_near(owd_ms("gpon", LONE, "owd_mean"), 1.6, 0.05);
@@ -69,7 +71,7 @@ fn lone_packets_over_gpon_take_a_cycle_and_a_half() {
     assert!(owd_ms("gpon", LONE, "owd_max") < 2.2);
 }
 
-/// Between two and three MAP intervals, and what a modem needs to process.
+/// A packet waits two to three MAP intervals, plus the modem's processing time.
 #[test]
 fn lone_packets_over_docsis_wait_half_a_map_interval() {
     assert_near(owd_ms("docsis:rate=20mbit", LONE, "owd_mean"), 5.375, 0.1);

@@ -31,7 +31,7 @@ fn at_queue(seconds: u64, mut flows: Vec<FlowGroup>) -> Run {
     run(&plan)
 }
 
-/// Derivation: 15 Mbit/s more arrive than leave.
+/// The backlog is derived: 15 Mbit/s more arrive than leave.
 #[test]
 fn a_burst_leaves_the_backlog_that_arrivals_exceed_departures_by() {
     for (length, bytes, delay) in [(100, 187_500, 0.150), (200, 375_000, 0.300)] {
@@ -188,7 +188,7 @@ fn a_recording_is_replayed_with_its_times_and_sizes() {
     let expected =
         [(105_000, 300), (105_000, 1_500), (105_000, 1_500), (105_000, 200), (180_000, 40)];
     assert_eq!(rows, expected);
-    // Less 28 B each, in 0.9 s.
+    // Each datagram has 28 B of headers; 0.9 s count.
     assert_eq!(metric(&run, Scope::Class, "replay", "goodput"), 3_400.0 * 8.0 / 0.9);
 }
 
@@ -200,14 +200,14 @@ fn a_video_player_climbs_to_the_highest_rate_that_the_path_carries() {
     let app = App::Chunks { tcp: tcp("cubic"), chunks };
     let run = run(&scenario(60, vec![link("b", "taildrop", 125_000)], vec![group("tv", 1, app)]));
     let sizes: Vec<u64> = run.transfers.iter().map(|row| row.bytes).collect();
-    // The lowest first; 20 Mbit/s never fit into 10.
+    // The lowest bitrate comes first; 20 Mbit/s never fit into 10.
     assert_eq!(sizes[0], 500_000);
     assert!(sizes[3..].iter().all(|&bytes| bytes == 1_000_000), "{sizes:?}");
     let starts: Vec<u64> = run.transfers.iter().map(|row| row.start.as_nanos()).collect();
     assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == 4_000_000_000), "{starts:?}");
 }
 
-/// 10 Mbit/s, and nothing in between.
+/// 10 Mbit/s, interrupted by an outage.
 fn outage(from_ms: u64, to_ms: u64) -> Capacity {
     let rates = [(0, Some(mbit(10))), (from_ms, None), (to_ms, Some(mbit(10)))];
     let steps = rates.map(|(at_ms, rate)| (Time::ZERO + ms(at_ms), rate));
@@ -215,7 +215,8 @@ fn outage(from_ms: u64, to_ms: u64) -> Capacity {
 }
 
 /// A player of chunks of 2 s that buffers 8 s, on a link of 10 Mbit/s that is down from 10 to 30 s.
-/// It has at most 8 s to play at 10 s, and at least the 6 s of a buffer without room for one more.
+/// At 10 s it has at most 8 s to play, and at least the 6 s of a buffer without room for another
+/// chunk.
 #[test]
 fn a_player_stalls_once_in_an_outage_longer_than_its_buffer() {
     let (every, buffer) = (Span::from_secs(2), Some(Span::from_secs(8)));
@@ -234,8 +235,8 @@ fn a_player_stalls_once_in_an_outage_longer_than_its_buffer() {
     assert!((found("stalled_share") - stalled / (60.0 - first)).abs() < 1e-12);
 }
 
-/// A frame is two packets of 1500 B. The second has left its sender after 0.24 ms, finds the first
-/// in service until 2.32 ms, is sent by 3.52 ms, and arrives 49 ms later.
+/// A frame is two packets of 1500 B. The second packet has left its sender after 0.24 ms, finds the
+/// first in service until 2.32 ms, is sent by 3.52 ms, and arrives 49 ms later.
 #[test]
 fn a_frame_is_shown_when_its_last_packet_has_arrived() {
     let (frames, interval) = (Sizes::List(vec![3_000]), ms(40));
@@ -256,7 +257,8 @@ fn a_call_freezes_once_in_an_outage() {
     let run = run(&scenario(3, vec![down], vec![group("call", 1, app)]));
     let found = |name| metric(&run, Scope::Class, "call", name);
     assert_eq!(found("freezes"), 1.0);
-    // From the frame sent at 480 ms to that sent at 520 ms, whose first packet leaves at 1.5 s.
+    // The freeze lasts from the frame sent at 480 ms to the one sent at 520 ms, whose first packet
+    // leaves at 1.5 s.
     let (shown, next) = (0.480 + 0.052_52, 1.5 + 0.002_4 + 0.049);
     let share = (next - shown) / (3.0 - 0.052_52);
     assert!((found("frozen_share") - share).abs() < 1e-9, "{} {share}", found("frozen_share"));
@@ -284,8 +286,8 @@ fn a_page_takes_two_round_trips_for_every_object_in_a_row() {
     assert!(run.transfers.len() > 10, "{}", run.transfers.len());
     for page in &run.transfers {
         assert_eq!(page.bytes, 5_000);
-        // Main, then two objects one after the other on each connection: three times two round
-        // trips of 100 ms, and some transmissions of about 1 ms.
+        // The main object comes first, then two objects in sequence on each connection: three times
+        // two round trips of 100 ms, and some transmissions of about 1 ms.
         let seconds = page.completion.as_secs();
         assert!((0.600..0.612).contains(&seconds), "{seconds}");
     }
@@ -348,8 +350,8 @@ fn flows_join_and_leave_on_schedule() {
 /// Derivation: without a buffer the window swings between W/2 and W, where W fills the path.
 #[test]
 fn one_reno_flow_without_a_buffer_uses_three_quarters() {
-    // Two packets must be able to wait, as one acknowledgement releases two when the window grows;
-    // the bandwidth-delay product is 166 packets.
+    // The buffer must hold two packets, because one acknowledgement releases two when the window
+    // grows; the bandwidth-delay product is 166 packets.
     let used: Vec<f64> = (0..10)
         .map(|seed| {
             let mut flow = group("bulk", 1, App::Bulk { tcp: every_packet("reno"), bytes: None });
@@ -393,7 +395,7 @@ fn samples_have_the_round_trips_of_the_replies_since_the_last() {
     let run = pings(Some(Loss::Bernoulli(0.2)));
     let rows: Vec<_> = run.flow_states.iter().filter(|row| row.var == "rtt").collect();
     assert!(rows.iter().all(|row| (0.102..0.104).contains(&row.value)));
-    // A ping every 100 ms, as are samples; the replies of those that were lost have no row.
+    // Pings and samples come every 100 ms; lost replies have no row.
     let replies = 2.0 * 600.0 * (1.0 - metric(&run, Scope::Class, "ping", "loss_rate"));
     assert!((rows.len() as f64 - replies).abs() <= 4.0, "{} of {replies}", rows.len());
 }
@@ -413,7 +415,7 @@ fn an_echo_takes_the_propagation_delay_and_its_transmission_both_ways() {
 fn an_echo_is_lost_on_the_way_there_or_back() {
     let run = pings(Some(Loss::Bernoulli(0.2)));
     let lost = metric(&run, Scope::Class, "ping", "loss_rate");
-    // 1 - 0.8^2 of 1200 are expected, within three standard deviations.
+    // The expected loss is 1 - 0.8^2 of 1200, within three standard deviations.
     assert!((lost - 0.36).abs() < 3.0 * (0.36f64 * 0.64 / 1200.0).sqrt(), "{lost}");
 }
 

@@ -2,19 +2,19 @@
 //! in the same dumbbell, each with ten seeds. `testdata/witness/dumbbell.txt` holds their numbers,
 //! recorded by tests/witness/record.py.
 //!
-//! The bands were stated before ns-2's runs, and when ns-3 had one seed. Our mean over three seeds
-//! must be near the mean of the witness, or between those of two stacks, widened at both ends.
-//! (With fewer seeds, the range over the witness's seeds was widened, which can only grow with
-//! their number.)
+//! The bands were stated before ns-2's runs, when ns-3 had one seed. Our mean over three seeds must
+//! be near the mean of the witness, or between those of two stacks, widened at both ends. (With
+//! fewer seeds, the range over the witness's seeds was widened, which can only grow with their
+//! number.)
 //!
-//! - where the witness has the stack itself, by a quarter of the drops and 0.1 points of them, and
-//!   by 3 points of the link;
+//! - if the witness has the same stack, by a quarter of the drops and 0.1 points of them, and by 3
+//!   points of the link;
 //! - where it has a similar one only, to half and twice the drops and 0.2 points, and by 10 points
 //!   of the link.
 //!
 //! ns-2 has the stacks `newreno`, `reno`, `tahoe` and `sack`, but neither PIE nor CoDel. ns-3 has
 //! both. With SACK the witness is `ns3-rfc`, ns-3 without two errors (facts tcp-14 and tcp-15), and
-//! `ns3-sack` is ns-3 as it is. Without SACK its recoveries are spurious (fact tcp-11), so that a
+//! `ns3-sack` is ns-3 as it is. Without SACK its recoveries are spurious (fact tcp-11), so a
 //! profile without SACK is expected between `ns3-plain` and `ns3-rfc`. Linux's profiles have no
 //! counterpart: neither simulator has RACK nor detects lost retransmissions.
 
@@ -39,8 +39,8 @@ struct WitnessCell {
     goodput_mbps: f64,
 }
 
-/// How far the range of the witness is widened: drops by a factor plus a share, the others by a
-/// share of the link.
+/// How far the witness's range is widened: drops by a factor plus a share, the others by a share of
+/// the link.
 struct Widening {
     drop_factor: (f64, f64),
     drop_share: f64,
@@ -145,17 +145,17 @@ fn outside(ours: WitnessCell, theirs: &[WitnessCell], by: &Widening) -> Vec<&'st
 
 /// Cells outside their bands, with the known reason. Any other set fails.
 const DIFFERENT: [(&str, &str, u32); 4] = [
-    // Unmodified ns-2 times one packet per window and has 7.97 Mbit/s; with timestamps it has 9.11,
-    // ours 9.12 (fact tcp-12).
+    // Unmodified ns-2 times one packet per window and gets 7.97 Mbit/s; with timestamps it gets
+    // 9.11, ours 9.12 (fact tcp-12).
     ("taildrop", "tahoe", 1),
-    // Linux 3.8 acknowledges each segment while its window grows and after gaps, so that its slow
-    // start overshoots more than with the delayed acknowledgements of ns-3: 1.6 to 2.0 % drops of
-    // eight seeds, ns-3 0.6 %; 1.3 to 1.9 % while its window grew later (fact tcp-23).
+    // Linux 3.8 acknowledges each segment while its window grows and after gaps, so its slow start
+    // overshoots more than ns-3's with delayed acknowledgements: 1.6 to 2.0 % drops over eight
+    // seeds, against 0.6 % in ns-3; 1.3 to 1.9 % when its window grew later (fact tcp-23).
     ("pie", "kids-3.8", 1),
-    // The same slow start: until 5 s, 975 to 1109 drops in ours (three seeds), 396 to 427 in ns-3;
-    // after that, 138 to 143 in ours, 127 to 140 in ns-3.
+    // The same slow start: until 5 s, 975 to 1109 drops in ours (three seeds) and 396 to 427 in
+    // ns-3; later, 138 to 143 in ours and 127 to 140 in ns-3.
     ("pie", "kids-3.8", 5),
-    // The same slow start as kids-3.8: 1.7 % drops, ns-3 0.6 %.
+    // The same slow start as kids-3.8: 1.7 % drops, against 0.6 % in ns-3.
     ("pie", "pie-3.5", 1),
 ];
 

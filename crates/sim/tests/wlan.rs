@@ -39,7 +39,7 @@ fn lan(seconds: u64, links: Vec<Link>, flows: Vec<FlowGroup>) -> Resolved {
     plan
 }
 
-/// One flow down from link 0, its acknowledgements up over `link`.
+/// One flow down over link 0, with its acknowledgements up over `link`.
 fn answered_over(link: usize, group: FlowGroup) -> FlowGroup {
     FlowGroup {
         path: vec![0],
@@ -57,7 +57,7 @@ fn goodput_mbit(run: &Run, class: &str) -> f64 {
 
 #[test]
 fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries() {
-    // Fact scenario-4: 1472 B of payload in packets of 1500 B at 393.5 us, 29.93 Mbit/s.
+    // Fact scenario-4: 1472 B of payload in packets of 1500 B take 393.5 us, 29.93 Mbit/s.
     let plan = lan(60, vec![transmitter("ap", "taildrop")], vec![cbr("udp", 1, mbit(40), 1_500)]);
     let found = run(&plan);
     let payload = goodput_mbit(&found, "udp");
@@ -68,9 +68,9 @@ fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries() {
 
 #[test]
 fn a_tcp_download_shares_the_medium_with_its_own_acknowledgements() {
-    // Without collisions and with a whole backoff each, two cycles of data and one of an ACK of
-    // 52 B per two segments give 23.92 Mbit/s; one of each, without delayed ACKs, 20.15. The two
-    // contend, so backoffs are shorter and some frames collide: within 5 %.
+    // Without collisions and with a whole backoff each, two cycles of data and one of an ACK of 52
+    // B per two segments give 23.92 Mbit/s; one of each, without delayed ACKs, gives 20.15 Mbit/s.
+    // The two contend, so backoffs are shorter and some frames collide: within 5 %.
     for (every, expected) in [(2, 23.92), (1, 20.15)] {
         let ack_every = tcp("reno");
         let transport = sojourn_scenario::resolved::Tcp { ack_every: Some(every), ..ack_every };
@@ -114,7 +114,7 @@ fn a_driver_hides_its_packets_from_the_queue_above() {
     };
     let (without_driver, _) = delays(None);
     let (with_driver, queue) = delays(Some(50));
-    // 49 more frames below the queue, each of one to two cycles of half a millisecond.
+    // 49 more frames are below the queue, each of one to two cycles of half a millisecond.
     let hidden = with_driver - without_driver;
     assert!((0.015..0.05).contains(&hidden), "{hidden}");
     assert!(queue < 0.010, "CoDel holds what it sees: {queue}");
@@ -127,7 +127,7 @@ fn a_frame_is_given_up_after_its_attempts() {
     (plan.wlans[0].radio.error_rate, plan.wlans[0].attempts) = (0.5, 3);
     let found = run(&plan);
     let of = |name: &str| metric(&found, Scope::Queue, "ap", name);
-    // One in eight fails three times; 1500 packets, four standard errors 3.4 %.
+    // One in eight fails three times; for 1500 packets, four standard errors are 3.4 %.
     assert!((of("given_up") / of("sent") - 0.125).abs() < 0.034, "{}", of("given_up"));
     assert!((of("frame_failure_rate") - 0.5).abs() < 0.04, "{}", of("frame_failure_rate"));
     let lost = metric(&found, Scope::Class, "udp", "loss_rate");
@@ -160,7 +160,8 @@ fn the_access_point_sends_to_each_station_at_its_rate() {
     };
     let found = run(&plan(6));
     let of = |name: &str| metric(&found, Scope::Queue, "ap", name);
-    // As many packets at 54 as at 6 Mbit/s, 2 Mbit/s each: 298 and 2138 us of airtime per 6 ms.
+    // Equal numbers of packets at 54 and 6 Mbit/s give 2 Mbit/s each: 298 and 2138 us of airtime
+    // per 6 ms.
     assert!((of("frame_rate") / 30e6 - 1.0).abs() < 0.01, "{}", of("frame_rate"));
     assert!((of("utilisation") / (2.436 / 6.0) - 1.0).abs() < 0.01, "{}", of("utilisation"));
     let near = run(&plan(54));
@@ -205,8 +206,8 @@ fn datagrams_to_both() -> Vec<FlowGroup> {
     vec![down("to-near", 1), down("to-far", 2)]
 }
 
-/// The share of time that frames to a station and their acknowledgements take, by hand: 298 us at
-/// 54 Mbit/s, 2138 us at 6.
+/// The share of time used by frames to a station and their acknowledgements, by hand: 298 us at 54
+/// Mbit/s, 2138 us at 6 Mbit/s.
 fn airtime(goodput_mbit: f64, payload_bytes: f64, frame_us: f64) -> f64 {
     goodput_mbit / (8.0 * payload_bytes) * frame_us
 }
@@ -215,10 +216,10 @@ fn jain(shares: [f64; 2]) -> f64 {
     (shares[0] + shares[1]).powi(2) / (2.0 * (shares[0].powi(2) + shares[1].powi(2)))
 }
 
-/// By hand: a cycle is the frame's airtime, a DIFS of 28 us and a mean backoff of 67.5 us, as only
-/// the access point sends: 393.5 and 2233.5 us. In turns by packet each station has one packet per
-/// 2627 us, 4.483 Mbit/s of 1472 B: the anomaly (Heusse et al. 2003). In turns by airtime the near
-/// one has 2138/298 packets for each of the far one's, 5056.7 us in all.
+/// By hand: a cycle is the frame's airtime, a DIFS of 28 us and a mean backoff of 67.5 us, because
+/// only the access point sends: 393.5 and 2233.5 us. Served in turn by packet, each station has one
+/// packet per 2627 us, 4.483 Mbit/s of 1472 B: the anomaly (Heusse et al. 2003). Served in turn by
+/// airtime, the near station has 2138/298 packets for each of the far one's, 5056.7 us in all.
 #[test]
 fn with_airtime_fairness_a_slow_station_takes_half_the_time_and_not_seven_eighths() {
     let rates = |is_fair| {
@@ -242,12 +243,12 @@ fn with_airtime_fairness_a_slow_station_takes_half_the_time_and_not_seven_eighth
     let anomaly = jain([298.0, 2138.0]);
     assert!((jain(shares(by_packet)) - anomaly).abs() < 0.001, "{:?}", shares(by_packet));
     let sum = |rates: [f64; 2]| rates[0] + rates[1];
-    // 19.04 in place of 8.97 Mbit/s.
+    // The sum is 19.04 instead of 8.97 Mbit/s.
     assert!((sum(by_airtime) / sum(by_packet) - 2.123).abs() < 0.03, "{by_airtime:?}");
 }
 
 /// The far station also sends 1 Mbit/s, which takes 18 % of the time; its downloads get that much
-/// less.
+/// less airtime.
 #[test]
 fn what_a_station_sends_counts_for_its_share_of_airtime() {
     let up = FlowGroup { path: vec![2], reverse: vec![0], ..cbr("up", 1, mbit(1), 1_500) };
@@ -256,7 +257,7 @@ fn what_a_station_sends_counts_for_its_share_of_airtime() {
     let [near, far, up] = ["to-near", "to-far", "up"].map(|name| goodput_mbit(&found, name));
     let far_up = airtime(up, 1472.0, 2138.0);
     let both = [airtime(near, 1472.0, 298.0), airtime(far, 1472.0, 2138.0) + far_up];
-    // 1000/12 packets a second, 2138 us each.
+    // 1000/12 packets per second take 2138 us each.
     assert!((far_up - 0.178).abs() < 0.002, "{far_up}");
     assert!((both[0] / both[1] - 1.0).abs() < 0.02, "{both:?}");
 }

@@ -90,7 +90,7 @@ fn a_call_over_an_empty_link_sounds_as_its_delay_says() {
     let flows = vec![calls("voip", sojourn_aqm::Rate::from_bps(87_000), 218, Codec::G711)];
     // Long, so that the start and the end of the run have little influence.
     let run = run(&scenario(200, vec![link("b", "taildrop", 200_000)], flows));
-    // 50 ms on the way and 20 ms to fill a packet: 93.2 - 0.024 x 70.
+    // 50 ms of propagation and 20 ms to fill a packet: 93.2 - 0.024 x 70.
     let rating = metric(&run, Scope::Class, "voip", "voice_r");
     assert!((rating - 91.5).abs() < 0.1, "{rating}");
     assert!(metric(&run, Scope::Class, "voip", "voice_mos") > 4.3);
@@ -129,9 +129,9 @@ fn one_opportunity_a_millisecond_is_12_mbit() {
 
 #[test]
 fn the_rest_of_the_packet_in_service_is_sent_at_the_new_rate_or_at_the_old_one_if_asked() {
-    // It starts 80 ns late, behind its access link, so that 3000.8 bits are left at 0.5 ms.
+    // It starts 80 ns late, because of its access link, so 3000.8 bits are left at 0.5 ms.
     assert_eq!(service_times(InService::NewRate), [3_500_720, 8_000_000]);
-    // 0.8 ms at 10 Mbit/s though the rate falls at 0.5 ms.
+    // It takes 0.8 ms at 10 Mbit/s although the rate falls at 0.5 ms.
     assert_eq!(service_times(InService::OldRate), [800_000, 8_000_000]);
 }
 
@@ -194,7 +194,7 @@ fn short_files_complete_and_think() {
     plan.warmup = Span::from_secs(1);
     let run = run(&plan);
     assert!(run.transfers.len() > 100);
-    // 15 kB: SYN and two rounds of ten packets; 102 kB: four rounds.
+    // 15 kB take the SYN and two rounds of ten packets; 102 kB take four rounds.
     let fastest = |bytes| {
         let of_size = run.transfers.iter().filter(|t| t.bytes == bytes);
         of_size.map(|t| t.completion.as_secs()).fold(f64::INFINITY, f64::min)
@@ -214,7 +214,7 @@ fn on_off_sources_send_their_share() {
     let run =
         run(&scenario(2_000, vec![link("b", "taildrop", 125_000)], vec![group("onoff", 1, app)]));
     let goodput = metric(&run, Scope::Class, "onoff", "goodput");
-    // About 2000 periods: sigma 2 %.
+    // About 2000 periods have a sigma of 2 %.
     assert!((goodput / (0.5e6 * 0.944) - 1.0).abs() < 0.08, "{goodput}");
 }
 

@@ -247,7 +247,7 @@ impl Stream {
         out.reply(&mut packet);
         let Profile { rto, answers_again, .. } = *self.setup.profile;
         if answers_again {
-            // Retransmission never gives up; nor does the guest's (fact linux-29).
+            // Retransmission never gives up, as in the Linux guest (fact linux-29).
             let doubled = rto.initial.as_nanos() << answer.expired.min(16);
             let wait = Span::from_nanos(doubled).min(rto.max);
             let due = self.setup.profile.expiry(out.now, out.now + wait);
@@ -310,9 +310,8 @@ impl Stream {
         }
     }
 
-    /// Opens the connection with the first SYN-ACK. If the stack acknowledges it, the
-    /// acknowledgement is a separate packet ahead of the data (Linux
-    /// `tcp_rcv_synsent_state_process`).
+    /// Opens the connection with the first SYN-ACK. If the stack acknowledges the SYN-ACK, it does
+    /// so in a separate packet ahead of the data (Linux `tcp_rcv_synsent_state_process`).
     #[cold]
     fn establish(&mut self, opening: &Opening, answer: &Packet, out: &mut Outbox<'_>) {
         let now = out.now;
@@ -348,7 +347,7 @@ impl Stream {
         self.sender.as_ref()
     }
 
-    /// Payload bytes sent in total, and those of them that were retransmissions.
+    /// Payload bytes sent, including retransmissions, and payload bytes retransmitted.
     pub fn bytes_sent(&self) -> (u64, u64) {
         let (sent, again) = self.sender.as_ref().map_or((0, 0), Sender::bytes_sent);
         (self.past_bytes.0 + sent, self.past_bytes.1 + again)

@@ -7,8 +7,8 @@ use sojourn_scenario::resolved::{App, Carried, FlowGroup, Resolved};
 use crate::SimError;
 use crate::app::endpoint::{About, EndpointFlow, FirstFailure, VideoCall};
 
-/// Checks that every transport has a library, that every library is used, that it carries what the
-/// flow sends, and that it supports ECN where the scenario needs it.
+/// Checks that every transport has a library and every library is used, and that each library
+/// carries its flows' traffic and supports ECN where the scenario needs it.
 pub(crate) fn check(plan: &Resolved, stacks: &Stacks) -> Result<(), SimError> {
     let used: Vec<&str> = plan.flows.iter().filter_map(|group| group.app.transport()).collect();
     if let Some(name) = stacks.keys().find(|name| !used.contains(&name.as_str())) {

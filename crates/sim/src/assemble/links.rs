@@ -105,9 +105,8 @@ pub(super) fn wireless_lans(plan: &Resolved) -> Vec<WirelessLan> {
     plan.wlans.iter().enumerate().map(lan).collect()
 }
 
-/// The index, in its wireless LAN, of the radio that decides how a hop's frames are sent and lost:
-/// the radio of the sending station, else of the station that sends in the other direction, else of
-/// the LAN.
+/// Index, in its wireless LAN, of the radio that determines how a hop's frames are sent and lost:
+/// the sending station's, else that of the station sending in the other direction, else the LAN's.
 pub(super) fn radio(plan: &Resolved, link: usize, reverse: &[usize]) -> u32 {
     let Some(wlan) = plan.links[link].capacity.wireless_lan() else { return 0 };
     let has_own = |i: &usize| is_on(&plan.links[*i], wlan) && own_radio(&plan.links[*i]).is_some();

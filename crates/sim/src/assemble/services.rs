@@ -2,7 +2,8 @@
 //!
 //! A link pulls arrivals from its only uplink or, if no uplink leads to it, from its only wire.
 //! These arrivals need no events; all others do. At one instant, wires come before uplinks, so a
-//! link that pulls from an uplink may have wires too, but not the reverse.
+//! link that pulls from an uplink may also have wires, but a link that pulls from a wire may not
+//! have uplinks.
 //!
 //! Before wires could be feeders, departures were computed on arrival. That saved 10 to 14 % of the
 //! instructions of R1 to R5 (`benches`) but required tail drop, one rate and one group. Wires as

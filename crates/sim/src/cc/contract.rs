@@ -93,7 +93,7 @@ pub enum RecoveryStage {
     Loss,
 }
 
-/// How much of the window's changes a congestion control makes itself.
+/// Which changes of the window a congestion control makes itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum WindowControl {
     /// Growth, while the window limits the flow. The sender carries out reductions.

@@ -82,7 +82,7 @@ fn a_reduction_is_half_of_alpha_once_per_round() {
     let mut flow = Flow::start(100, 50);
     (flow.prague.saw_ce, flow.prague.alpha) = (true, 0.2);
     flow.round(40);
-    // 90 packets remain, and the unmarked packets add 60/90; the average takes in a fraction of
+    // 90 packets remain, the unmarked packets add 60/90, and the moving average takes a fraction of
     // 0.4.
     assert!((flow.prague.cwnd - 90.66).abs() < 0.05, "{}", flow.prague.cwnd);
     assert!((flow.prague.alpha - (0.2 + 0.2 / 16.0)).abs() < 1e-3, "{}", flow.prague.alpha);
@@ -155,8 +155,8 @@ fn below_four_packets_the_rate_grows_by_a_packet_per_target_in_a_target() {
         let progress = flow.progress(1, 0);
         flow.prague.update_cwnd(&progress, &mut flow.window);
     });
-    // The first step adds a quarter of 60 kB/s, the others a fifth: a partial packet counts as a
-    // whole one.
+    // The first step adds a quarter of 60 kB/s, the others a fifth, because a partial packet counts
+    // as a whole one.
     assert!((flow.prague.rate - 291_000.0).abs() < 1.0, "{}", flow.prague.rate);
 }
 

@@ -327,8 +327,8 @@ mod tests {
     fn an_option_that_returns_reports_what_was_missed() {
         let (mut counters, mut feedback) =
             (counting(OptionRule::Always), AccEcnFeedback::new(1000));
-        // Sixteen marks more than the acknowledgements without the option report: retransmissions
-        // that arrived twice.
+        // The marks exceed those reported by acknowledgements without the option by sixteen,
+        // because retransmissions arrived twice.
         count(&mut counters, 19);
         assert_eq!(feedback.read(counters.ace(), None, 5, false), 3);
         count(&mut counters, 1);
@@ -395,7 +395,7 @@ mod tests {
             ack.ce_bytes.is_some()
         };
         let mut run = |field: Ecn| (0..7).map(|_| has_option(field)).collect::<Vec<_>>();
-        // Twice after the change, then once per 30 ms.
+        // The option is sent twice after the change, then once per 30 ms.
         assert_eq!(run(Ecn::Ect1), [true, true, false, false, true, false, false]);
         assert_eq!(run(Ecn::Ce), [true; 7]);
         assert_eq!(run(Ecn::Ect1), [true, true, false, false, true, false, false]);

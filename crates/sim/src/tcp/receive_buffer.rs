@@ -24,9 +24,10 @@ const CUSHION: u64 = 16;
 const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND_NS: u64 = 1000;
 
-/// The window after a round trip in which `copied` arrived, more than ever before (`space`): twice
-/// `copied` plus a cushion, to leave room for losses, and more as the sender's window grows for
-/// another round trip (Linux `tcp_rcv_space_adjust`). In units of which a segment has `segment`.
+/// The window after a round trip in which `copied` arrived, more than in any earlier one (`space`):
+/// twice `copied` plus a cushion, to leave room for losses, and more because the sender's window
+/// grows for another round trip (Linux `tcp_rcv_space_adjust`). All are in one unit, of which a
+/// segment has `segment`.
 pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
     let window = 2 * u64::from(copied) + CUSHION * segment;
     let growth = window * u64::from(copied - space) / u64::from(space);
@@ -269,7 +270,8 @@ impl ReceiveBuffer {
         self.note_rooms();
     }
 
-    /// Moves the out-of-order segments below `next` in order, behind the segment `filling`.
+    /// Moves the out-of-order segments below `next` to the in-order data, behind the segment
+    /// `filling`.
     #[inline]
     pub(super) fn on_released(&mut self, filling: u32, next: u32) {
         let payload = self.payload();
@@ -422,7 +424,7 @@ mod tests {
     #[test]
     fn every_segment_adds_two_until_one_segment_less_than_the_buffer_is_offered() {
         let mut buffer = buffer();
-        // 16 segments in a round trip after one of 10: room for 105 segments of 2920 B.
+        // After a round trip of 10 segments, one of 16 asks for room for 105 segments of 2920 B.
         buffer.on_round_trip(Time::ZERO + RTT, 16, 0);
         assert_eq!((buffer.size, buffer.clamp), (105 * 2920, 105 * 1460));
         let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
@@ -445,8 +447,8 @@ mod tests {
         assert_eq!((buffer.segments(), buffer.clamp), (45, 80_896), "158 of 256 of 128 KiB");
         let grown = (0..1_000).filter(|_| buffer.on_segment(1)).count();
         assert_eq!((grown, buffer.offered), (6, 79_449), "but for a segment of 2344 B");
-        // 16 segments in a round trip after one of 10: 46336 B, and 55603 B for growth, without a
-        // cushion.
+        // After a round trip of 10 segments, one of 16 asks for 46336 B, and 55603 B for growth,
+        // without a cushion.
         buffer.on_round_trip(Time::ZERO + RTT, 16, 0);
         assert_eq!((buffer.size, buffer.clamp), (101_939 * 256 / 158, 101_938));
     }

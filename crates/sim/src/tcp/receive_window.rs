@@ -310,8 +310,8 @@ mod tests {
         let mut receive_window = ReceiveWindow::new(WindowRule::default());
         let rtt = Span::from_millis(100);
         assert!(!receive_window.on_segment(), "the first window fills the first buffer");
-        // 16 segments in a round trip after one of 10: room for 2 * 16 + 16, and 2 * 48 * 6 / 10
-        // more.
+        // After a round trip of 10 segments, one of 16 asks for room for 2 * 16 + 16, and 2 * 48 *
+        // 6 / 10 more.
         receive_window.on_in_order(0, 15);
         receive_window.on_read(Time::ZERO, 15, Some(rtt));
         receive_window.on_in_order(15, 16);
@@ -337,7 +337,7 @@ mod tests {
             window.on_read(Time::ZERO + rtt, waiting + 1, Some(rtt));
             window.on_segment()
         };
-        // More than the ten segments assumed by Linux, and at most 17 in one buffer.
+        // This is more than the ten segments that Linux assumes, and at most 17 in one buffer.
         assert_eq!([9, 10, 16, 17].map(grows_after), [false, true, true, false]);
     }
 
@@ -361,7 +361,8 @@ mod tests {
     fn an_unlimited_window_grows_no_longer_than_its_buffer_would() {
         let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited { most: 245 });
         let rtt = Span::from_millis(100);
-        // Filling a hole: 2,000 segments in a round trip after one of 10 would ask for 1.6 million.
+        // After a round trip of 10 segments, one of 2,000, when a hole is filled, would ask for 1.6
+        // million.
         receive_window.on_in_order(1_999, 2_000);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
         let grown = (0..1_000).filter(|_| receive_window.on_segment()).count();

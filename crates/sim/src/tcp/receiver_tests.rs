@@ -52,7 +52,7 @@ fn a_segment_older_than_the_timestamp_to_echo_is_not_taken_in() {
             let ack = receive(&mut receiver, &Packet { sent, ..data(seq) }).unwrap();
             (ack.seq, ack.sack[0].start, ack.sack[0].end, ack.sent.as_nanos() / 1_000_000)
         };
-        // Segment 1 was retransmitted. The segments after it: one sent at 10 ms, one a tick older
+        // Segment 1 was retransmitted. The later segments are one sent at 10 ms, one a tick older
         // than segment 1, a duplicate of segment 0 sent at 600 ms, and one sent 200 ms before that.
         [(0, 10), (1, 500), (3, 10), (2, 499), (0, 600), (5, 400)].map(|(seq, ms)| take(seq, ms))
     };
@@ -190,7 +190,7 @@ fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
         let first = 19 + (hole_ms / 50) as u32;
         (first..first + 31).map(|seq| take(51 + hole_ms, seq)).sum::<u32>()
     };
-    // Every second segment; or the rest of sixteen and then every second.
+    // Every second segment is acknowledged, or the rest of sixteen and then every second.
     assert_eq!([acks_after(100), acks_after(400)], [15, 15 + 8]);
 }
 
@@ -207,8 +207,8 @@ fn before_linux_4_18_a_gap_restarts_quick_acknowledgements() {
         assert_eq!(acks(&[19, 18]), 2, "the duplicate and the end of the hole are sent at once");
         acks(&Vec::from_iter(20..50))
     };
-    // Every second segment; or (Linux 2.6.29, `tcp_data_queue`) the rest of sixteen after these
-    // two, and then every second.
+    // Every second segment is acknowledged, or (Linux 2.6.29, `tcp_data_queue`) the rest of sixteen
+    // after these two and then every second.
     assert_eq!([false, true].map(acks_after), [15, 14 + 8]);
 }
 
@@ -291,7 +291,7 @@ fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {
     (0..20).for_each(|seq| take(100, seq));
     (21..121).for_each(|seq| take(110, seq));
     (20..21).chain(121..221).for_each(|seq| take(250, seq));
-    // 21 segments in a round trip after one of 10: 2 * 21 + 16, and 2 * 58 * 11 / 10 more.
+    // After a round trip of 10 segments, one of 21 asks for 2 * 21 + 16, and 2 * 58 * 11 / 10 more.
     assert_eq!(receiver.window.offered(), 184);
 }
 

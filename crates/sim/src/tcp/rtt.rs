@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn linux_lets_the_variance_fall_once_per_round_trip_by_a_quarter_of_the_excess() {
-        // Deviation 2000 ms after the first sample, then no deviation at all.
+        // The deviation is 2000 ms after the first sample; no later sample deviates.
         let mut estimator = RttEstimator::new(&profile::LINUX.rto);
         let mut timeout = |una, nxt| {
             estimator.sample(Span::from_secs(1), una, nxt);

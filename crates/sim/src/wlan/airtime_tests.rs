@@ -39,8 +39,8 @@ fn leave(queues: &mut AirtimeQueues, now: Time) -> Option<u32> {
     queues.dequeue(now, &mut rng(), &mut Ignore).map(|departure| departure.packet.hop)
 }
 
-/// Computed by hand: a frame takes 2138 us to the slow station and 298 us to the fast one. Both
-/// start with 256 us; each may overdraw its deficit once per turn, and the overdraft is paid back.
+/// By hand: a frame takes 2138 us to the slow station and 298 us to the fast one. Both start with
+/// 256 us; each may overdraw its deficit once per turn, and the overdraft is paid back.
 #[test]
 fn two_stations_with_frames_of_unequal_length_use_equal_airtime() {
     let mut queues = queues("taildrop");
@@ -62,7 +62,7 @@ fn two_stations_with_frames_of_unequal_length_use_equal_airtime() {
     assert!((frames[0] as f64 / frames[1] as f64 - 2138.0 / 298.0).abs() < 0.01, "{frames:?}");
 }
 
-/// 256 us at first, 600 us used: a debt of 344 us, which two rounds pay back.
+/// It starts with 256 us and uses 600 us; two rounds pay back the debt of 344 us.
 #[test]
 fn a_station_in_debt_waits_until_the_rounds_of_the_others_have_paid_it() {
     let mut queues = queues("taildrop");
@@ -75,9 +75,9 @@ fn a_station_in_debt_waits_until_the_rounds_of_the_others_have_paid_it() {
         order.push(station);
         queues.on_airtime(at(0), LINKS[station as usize], Span::from_micros(300));
     }
-    // Deficits in microseconds: station 0 has 256; station 1 has -344, which its first turn raises
-    // to -88. Station 0 sends and has -44, then 212 after its next turn; station 1 has 168 after
-    // its own, but station 0 is first. From then on they alternate.
+    // Deficits in microseconds: station 0 has 256; station 1 has -344, and -88 after its first
+    // turn. Station 0 sends, has -44, and 212 after its next turn; station 1 has 168 after its own,
+    // but station 0 is first. From then on they alternate.
     assert_eq!(order, [0, 0, 1, 0, 1]);
 }
 

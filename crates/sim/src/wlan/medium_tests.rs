@@ -127,8 +127,8 @@ fn saturated_stations_have_the_throughput_that_ns3_expects() {
 #[test]
 fn a_lone_station_waits_its_mean_backoff_before_every_frame() {
     // Fact scenario-4: 393.5 us per packet, 30.495 Mbit/s of 1500 B, 29.93 of 1472 B. Bianchi's
-    // model has 30.17 for n = 1, since it counts one slot per frame too many. Four standard errors:
-    // 4 x 41.5 us / sqrt(254 000) are 0.08 % of a cycle.
+    // model has 30.17 for n = 1, since it counts one slot per frame too many. The bound is four
+    // standard errors: 4 x 41.5 us / sqrt(254 000) are 0.08 % of a cycle.
     let found = throughput(&cell(54, micros(28)), 1, 3);
     assert!((found / (12_000.0 / 393.5) - 1.0).abs() < 0.000_9, "{found}");
     assert!((found * 1_472.0 / 1_500.0 - 29.93).abs() < 0.03, "{found}");
@@ -147,7 +147,7 @@ fn two_backoffs_are_equal_once_in_sixteen() {
         slots += u64::from(medium.next_start().unwrap().1);
         ties += u64::from(medium.stations[0].backoff == medium.stations[1].backoff);
     }
-    // Four standard errors: 4 x 3.6 / 200 slots, 4 x sqrt(0.0586 / 40 000).
+    // The bounds are four standard errors: 4 x 3.6 / 200 slots, and 4 x sqrt(0.0586 / 40 000).
     let (slots, ties) = (slots as f64 / draws as f64, ties as f64 / draws as f64);
     assert!((slots - 4.84).abs() < 0.073, "{slots}");
     assert!((ties - 0.0625).abs() < 0.0049, "{ties}");
@@ -235,9 +235,9 @@ fn another_station_does_not_change_what_the_first_draws() {
     assert_eq!(draws(1), draws(3));
 }
 
-/// Throughput of each of `fast` stations at 54 Mbit/s and a slow one at 6, in Mbit/s of 1500 B:
-/// Bianchi's equation 13 with exchanges of two lengths; a collision with the slow one lasts as long
-/// as its frame.
+/// Throughput in Mbit/s of 1500 B of each of `fast` stations at 54 Mbit/s next to a slow one at 6
+/// Mbit/s: Bianchi's equation 13 with two lengths of exchanges; a collision with the slow station
+/// lasts as long as its frame.
 fn beside_a_slow_station(fast: i32) -> f64 {
     let us = |span: Span| span.as_nanos() as f64 / 1e3;
     let difs = 28.0;
@@ -258,8 +258,9 @@ fn beside_a_slow_station(fast: i32) -> f64 {
     tau * others_silent * f64::from(PACKET) * 8.0 / (1.0 - again) / mean
 }
 
-/// The same by the formula of Heusse et al. 2003, §III, with this cell's times. The paper's shares
-/// of collisions and contention are approximations, and its collisions have two frames.
+/// The same throughput by the formula of Heusse et al. 2003, §III, with this cell's times. The
+/// paper's shares of collisions and contention are approximations, and its collisions have two
+/// frames.
 fn by_the_papers_formula(fast: i32) -> f64 {
     let us = |span: Span| span.as_nanos() as f64 / 1e3;
     let hosts = f64::from(fast + 1);

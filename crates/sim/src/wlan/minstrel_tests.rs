@@ -32,8 +32,8 @@ fn send(
     at_rate
 }
 
-/// Computed by hand for 1200 B: 9654 bits take 45 symbols of 216 bits at 54 Mbit/s and 403 of 24
-/// bits at 6 Mbit/s; with SIFS, extension and preamble, 216 and 1648 us. An attempt at 6 Mbit/s
+/// By hand for 1200 B: 9654 bits take 45 symbols of 216 bits at 54 Mbit/s and 403 of 24 bits at 6
+/// Mbit/s; with SIFS, extension and preamble, a frame takes 216 and 1648 us. An attempt at 6 Mbit/s
 /// adds 60 us for an acknowledgement of 10 B and half a window of 67 us, then of 139 us and so on:
 /// 1708, 3483, 5330, 7316 us, so a segment of 6 ms ends after the third.
 #[test]

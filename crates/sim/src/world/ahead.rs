@@ -9,8 +9,7 @@ use crate::app::stream::Needed;
 use crate::path::Arrived;
 use crate::prefetch::{Prefetch, prefetch};
 
-/// How many packets before its arrival a packet, its flow, its end and that end's memory are
-/// prefetched.
+/// How many packets ahead of an arrival its packet, flow, end and the end's memory are prefetched.
 const PACKET: usize = 16;
 const FLOW: usize = 8;
 const END: usize = 4;

@@ -141,20 +141,20 @@ pub fn read_at(plan: &mut Resolved, warmup: u64, bins: Option<u64>, sample: Opti
     plan.record.sample = ms(sample.unwrap_or(100));
 }
 
-/// The results of a scenario without records of packets, for which some events are left out, and
-/// with such records.
+/// The results of a scenario without records of packets, where some events are skipped, and with
+/// such records.
 pub fn both(plan: &Resolved) -> [Run; 2] {
     let mut recorded = plan.clone();
     recorded.record.packets = true;
     [run(plan), run(&recorded)]
 }
 
-/// All results except those by which the two runs may differ.
+/// All results except those that may differ between the two runs.
 pub fn shown(run: &Run) -> String {
     let mut run = run.clone();
     run.packets.clear();
     run.events = 0;
-    // Links that defer work write evidence in another order.
+    // Links that defer work write evidence in a different order.
     let evidence = |row: &mut SignalRow| {
         let start = std::mem::take(&mut row.evidence);
         let vars = run.evidence_vars[row.queue as usize].len();

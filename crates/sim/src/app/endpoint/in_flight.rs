@@ -39,7 +39,7 @@ impl InFlight {
         content
     }
 
-    /// Gives a buffer back.
+    /// Returns a buffer for reuse.
     pub(super) fn recycle(&mut self, mut buffer: Vec<u8>) {
         if self.spare.len() < MOST_SPARE {
             buffer.clear();

@@ -197,8 +197,8 @@ fn what_a_dropped_or_lost_packet_contained_is_freed() {
     assert!(world.run::<false>(&|_| true));
     let flow = world.flows[0].ends.library().expect("it has a library");
     assert!(flow.server.sent_bytes > 1_900_000);
-    // The link holds 21 packets; a wire of 10 ms and an access link of 20 ms hold 15; losses of up
-    // to 10 ms have not been noticed yet.
+    // The link holds 21 packets; a wire of 10 ms and an access link of 20 ms hold 15; losses go
+    // unnoticed for up to 10 ms.
     assert!(flow.server.in_flight.len() <= 60, "{}", flow.server.in_flight.len());
     assert!(flow.client.in_flight.len() <= 2);
 }
@@ -369,7 +369,7 @@ impl Endpoint for CameraEnd {
     }
 }
 
-/// A call without losses, and with nothing before its packets.
+/// A call without losses or competing traffic.
 fn call() -> String {
     let video = "app = { kind = 'video', frames = ['900B'], interval = '40ms' }";
     let call = SCENARIO.replace("app = { kind = 'bulk' }", video);
@@ -388,7 +388,7 @@ fn frames_of_a_call_have_the_metrics_of_video() {
     let run = try_call(&call(), 0).expect("it runs");
     let (delay, goodput) = (value(&run, "frame_delay_mean"), value(&run, "goodput"));
     assert!((delay - 0.0272).abs() < 1e-6, "{delay}");
-    // A second has 12 or 13 of those that are sent.
+    // 12 or 13 of the frames sent arrive in each second.
     assert!((12.0..=13.0).contains(&(goodput / (972.0 * 8.0))), "{goodput}");
     assert_eq!((value(&run, "frames_skipped"), value(&run, "freezes")), (0.0, 0.0));
 }

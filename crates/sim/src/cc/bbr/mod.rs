@@ -82,7 +82,8 @@ pub struct Bbr {
     filled_pipe: bool,
     /// The window before a recovery or ProbeRTT.
     prior_cwnd: PriorCwnd,
-    /// Whether only as much is sent as is delivered, as in the first round of a recovery.
+    /// Whether packet conservation applies (send only as much as is delivered), as in the first
+    /// round of a recovery.
     packet_conservation: bool,
     recovery: RecoveryStage,
     idle_restart: bool,

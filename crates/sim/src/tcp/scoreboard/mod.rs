@@ -231,8 +231,8 @@ impl Scoreboard {
         if self.sack { (self.sacked, self.ranges.count()) } else { (0, 0) }
     }
 
-    /// How many segments from this lost one on, at most `most`, were sent together with it and are
-    /// lost as well.
+    /// How many segments from this lost one on, at most `most`, left together with it and are also
+    /// lost.
     pub(crate) fn lost_together(&mut self, seq: u32, most: u32) -> u32 {
         let sent = self.record(seq).sent;
         let others = (seq + 1..self.nxt.min(seq + most)).take_while(|&other| {

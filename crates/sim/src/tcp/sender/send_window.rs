@@ -44,8 +44,8 @@ impl Sender {
         self.note_window(segments, 0);
     }
 
-    /// Takes the window of an acknowledgement, in segments beyond `ack`. An acknowledgement of
-    /// nothing new can only widen the window; an old acknowledgement changes nothing (Linux
+    /// Takes the window of an acknowledgement, in segments beyond `ack`. An acknowledgement without
+    /// new data can only widen the window; an old acknowledgement changes nothing (Linux
     /// `tcp_may_update_window`).
     #[inline]
     pub(super) fn update_send_window(&mut self, ack: u32, segments: u32) {

@@ -11,8 +11,8 @@ use crate::tcp::profile::{Detection, Idle};
 use crate::tcp::reordering::DUPLICATE_THRESHOLD;
 use crate::tcp::scoreboard::Delivery;
 
-/// Packets that may leave after F-RTO confirmed the timeout; one less if it had no new data to send
-/// (Linux 2.6 `tcp_process_frto`).
+/// Packets that may leave after F-RTO confirmed the timeout; one fewer if it had no new data to
+/// send (Linux 2.6 `tcp_process_frto`).
 const FRTO_RESTART: u32 = 3;
 
 /// State of the retransmission timeout and F-RTO.
@@ -88,8 +88,9 @@ impl Sender {
         }
     }
 
-    /// Whether the timeout reduces the threshold; timeouts of one segment reduce it only once (RFC
-    /// 5681 §3.1). In Linux, the reduction of a recovery that the timeout ends counts as the first.
+    /// Whether the timeout reduces the threshold; repeated timeouts of one segment reduce it only
+    /// once (RFC 5681 §3.1). In Linux, the reduction of a recovery that the timeout ends counts as
+    /// the first.
     fn is_new_loss(&self) -> bool {
         let again = self.profile.reduces_again && self.episode.state != State::Loss;
         let progressed = self.episode.state == State::Loss && self.timeouts.count == 0;

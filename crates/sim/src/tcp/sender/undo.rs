@@ -113,8 +113,8 @@ impl Sender {
             if undo.prior_cwnd > 0 {
                 self.cc.undo(&mut self.window);
             } else if self.profile.marked_undo && self.needs.window_control != WindowControl::Full {
-                // After a timeout much more is in flight than the window of one packet from which
-                // the next reduction would start.
+                // After a timeout, much more is in flight than the one packet of the window, from
+                // which the next reduction would start.
                 self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);
             }
         }

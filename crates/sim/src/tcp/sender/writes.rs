@@ -107,7 +107,7 @@ impl Writes {
         }
     }
 
-    /// Whether so little is unsent, once everything below `next` is sent, that the program may
+    /// Whether so little data is unsent, once everything below `next` is sent, that the program may
     /// write.
     #[inline]
     pub(super) fn is_awaited(&self, next: u32) -> bool {
@@ -366,7 +366,7 @@ mod tests {
         Queue { next, ..Queue::default() }
     }
 
-    /// Fact tcp-33: the segments with PSH of a flow in the guest until its first loss.
+    /// Fact tcp-33 lists the segments with PSH of a flow in the guest until its first loss.
     #[test]
     fn half_of_the_first_window_and_the_ends_of_writes_are_pushed() {
         let mut writes = Writes::new(1448, 1, None, u64::MAX);
@@ -386,7 +386,7 @@ mod tests {
         let mut writes = Writes::new(1448, 44, None, u64::MAX);
         writes.on_window(65_160);
         writes.begin(10, 2);
-        // 22 segments, of which 10 have left and were replaced.
+        // Of 22 segments, 10 have left and were replaced.
         assert_eq!(
             [10, 31, 32, 54].map(|next| writes.buffer_end(next)),
             [32, 32, 54, 76].map(Some)

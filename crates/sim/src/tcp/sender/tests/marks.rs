@@ -10,9 +10,9 @@ fn a_mark_reduces_the_window_once_per_window_of_data() {
     let mut script = Script::start("cubic", 10, 4, 100);
     assert_eq!(script.ack_with_echo(1, &[], true), NOTHING);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Cwr, 7));
-    // Three in flight, one delivered, and one more because the acknowledgement advanced (RFC 9937).
-    // The script has 4: the kernels for which it was written did not have the last rule (fact
-    // tcp-2).
+    // Three packets are in flight, one was delivered, and one more may leave because the
+    // acknowledgement advanced (RFC 9937). The script expects 4, because its kernels lack the last
+    // rule (fact tcp-2).
     assert_eq!(script.cwnd(), 5);
     script.ack_with_echo(2, &[], true);
     assert_eq!(script.sender.window.ssthresh, 7);

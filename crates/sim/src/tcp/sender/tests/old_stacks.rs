@@ -14,7 +14,7 @@ fn newreno_inflates_the_window_by_its_duplicates() {
     assert_eq!(sent[..3], [vec![], vec![], vec![1]]);
     assert_eq!(sent[3..].concat(), (21..30).collect::<Vec<u32>>());
     assert!(sent[9].is_empty() && sent[10] == [21]);
-    // RFC 6582's inflated window equals ours plus the duplicates.
+    // RFC 6582's inflated window equals our window plus the duplicates.
     assert_eq!(script.cwnd() + script.sender.board.sacked(), 29);
     assert!(!script.ack(20, &[]).contains(&21), "the full acknowledgement reveals no loss");
     assert_eq!(script.cwnd(), 10);
@@ -140,7 +140,7 @@ fn old_kernels_send_new_data_only_below_what_was_sent_before_the_episode() {
     script.now = Time::ZERO + Span::from_millis(400);
     assert_eq!(script.ack(1, &[]), [3, 4]);
     // Neither segment arrives. The second timeout belongs to the episode that began with 1 and 2.
-    // As soon as these are acknowledged, 3 and 4 are lost, and two packets may leave
+    // As soon as these are acknowledged, 3 and 4 count as lost, and two packets may leave
     // (`frto_highmark`).
     assert_eq!(script.expire().1, [2]);
     assert_eq!(script.ack(2, &[]), [3, 4]);
@@ -149,7 +149,7 @@ fn old_kernels_send_new_data_only_below_what_was_sent_before_the_episode() {
 
 #[test]
 fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
-    // The originals arrive late, which their timestamps would show at once.
+    // The originals arrive late; their timestamps would show that at once.
     let mut script = Script::with_timestamps(LINUX_2_6, "reno", 10, u32::MAX, 100);
     script.expire();
     script.now = Time::ZERO + Span::from_millis(310);
@@ -165,7 +165,8 @@ fn old_kernels_halve_the_window_even_after_a_spurious_timeout() {
 
 #[test]
 fn a_control_of_the_whole_window_gets_it_back_after_a_spurious_timeout() {
-    // Found by the fuzz target of senders: BBR has no threshold, and the window came "down" to it.
+    // Found by the senders' fuzz target: BBR has no threshold, so its window "fell" to an unset
+    // one.
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     let mut script = Script::with_timestamps(kids, "bbr", 3, u32::MAX, 100);
     script.expire();
@@ -218,7 +219,7 @@ fn linux_2_6_prevents_bursts_after_dubious_acknowledgements() {
 fn a_spurious_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();
     for (marked_undo, ssthresh) in [(false, 2), (true, 5)] {
-        // F-RTO of these kernels undoes nothing; F-RTO of later kernels is used instead.
+        // F-RTO of these kernels undoes nothing, so F-RTO of later kernels is used.
         let profile = Profile { marked_undo, frto_starts_over: false, ..kids };
         let mut script = Script::with(profile, "reno", 20, u32::MAX, 100);
         script.expire();
@@ -233,7 +234,7 @@ fn a_spurious_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
 
 #[test]
 fn a_control_of_the_whole_window_keeps_it_if_a_mark_forbids_an_undo() {
-    // Found by the fuzz target: BBR has no threshold, and the window rose to it.
+    // Found by the fuzz target: BBR has no threshold, so its window rose to an unset value.
     let mut script = Script::with_timestamps(LINUX_2_6, "bbr", 2, 256, 100);
     script.expire();
     script.ack_with_echo(2, &[], true);

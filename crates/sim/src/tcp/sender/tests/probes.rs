@@ -17,7 +17,7 @@ fn a_probe_is_sent_after_two_round_trips_or_at_the_timeout() {
 fn a_probe_is_new_data_if_there_is_any() {
     let mut script = Script::start("cubic", 10, u32::MAX, 100);
     assert_eq!(script.expire(), (202.0, vec![11]));
-    // Then the timeout has its full length, without a second probe before it.
+    // The following timeout has its full length, without a second probe before it.
     assert_eq!(script.expire(), (502.0, vec![1]));
     assert_eq!(script.sender.state(), State::Loss);
 }
@@ -65,7 +65,7 @@ fn a_probe_that_repaired_a_loss_reduces_the_window_once() {
     let before = script.cwnd();
     script.ack(11, &[]);
     assert_eq!(script.cwnd(), before / 2);
-    // A duplicate instead: both copies arrived, and nothing was lost.
+    // A duplicate is reported instead: both copies arrived, and nothing was lost.
     let mut script = Script::start("reno", 10, 10, 100);
     script.ack(9, &[]);
     script.expire();

@@ -78,7 +78,8 @@ fn an_echo_of_an_earlier_retransmission_is_not_that_of_an_original() {
     assert_eq!(script.ack(1, &[]), [17, 18]);
     script.now = in_ms(500);
     assert_eq!(script.ack(1, &[(17, 17)]), [2]);
-    // Another timeout, after progress. Then the retransmission sent at 500 ms is acknowledged.
+    // Another timeout follows after progress. Then the retransmission sent at 500 ms is
+    // acknowledged.
     let (at_ms, sent) = script.expire();
     assert!(at_ms > 600.0 && sent == [2], "{at_ms} ms, {sent:?}");
     script.stamp = in_ms(500);
