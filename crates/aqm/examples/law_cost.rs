@@ -1,12 +1,12 @@
-//! A law alone, in a loop of ten lines, for an instruction counter: `tests/beyond/packet_costs.py`
+//! Runs a law alone in a ten-line loop, for an instruction counter: `tests/beyond/packet_costs.py`
 //! runs it under valgrind.
 //!
 //!     law_cost AQM LOAD PACKETS
 //!
-//! Packets of 1500 bytes leave at 10 Mbit/s. `light` offers 90 % of that, evenly; `reno` is the
-//! window of eight Reno flows over 100 ms: a packet more per flow and RTT, a 16th less per signal.
-//! The law's work is in [`arrive`], [`depart`] and [`update`]; nothing else is counted. Prints how
-//! often each was called, and the signals.
+//! Packets of 1500 bytes leave at 10 Mbit/s. `light` offers 90 % of that, evenly; `reno` offers the
+//! window of eight Reno flows over 100 ms: one packet more per flow and RTT, a 16th less per
+//! signal. The law's work is in [`arrive`], [`depart`] and [`update`]; nothing else is counted.
+//! Prints how often each was called, and the signals.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ fn update(law: &mut dyn Aqm, due: Time, head: Option<Time>, queue: Backlog) {
     law.on_timer(due, queue);
 }
 
-/// The senders' rate in packets per time of a packet.
+/// The senders' rate, in packets per transmission time of a packet.
 enum Load {
     Light,
     Reno { window: f64 },

@@ -2,9 +2,10 @@
 //!
 //! A law is called once per packet and answers pass, mark or drop. After a drop at the head it is
 //! called again for the next head, so the caller contains RFC 8289's dequeue loop. The tests
-//! compare with a literal transcription of that loop. A [`Backlog`] never contains the packet being
-//! handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes queued for the
-//! whole link, which RFC 8289 §4.4 compares with the MTU. A scheme (SFQ, CAKE) is law and queues.
+//! compare the law with a literal transcription of that loop. A [`Backlog`] never contains the
+//! packet being handled, as in all sources of CoDel, PIE, PI2 and RED. It also gives the bytes
+//! queued for the whole link, which RFC 8289 §4.4 compares with the MTU. A scheme (SFQ, CAKE) is
+//! law and queues.
 // tidy: allow(length): the one table of causes
 
 use alloc::vec::Vec;
@@ -34,7 +35,7 @@ impl Verdict {
         if mark { Verdict::Mark(cause) } else { Verdict::Drop(cause) }
     }
 
-    /// The verdict as a number, for languages without our types: 0 is a pass. Otherwise the upper
+    /// The verdict as a number, for languages without our types: 0 means pass. Otherwise the upper
     /// four bits say that the packet is marked (1) or dropped (2), the lower four its [`Cause`].
     #[inline]
     pub const fn code(self) -> u32 {
@@ -74,7 +75,7 @@ pub enum Cause {
     Target,
     /// A step: the sojourn time or the backlog is above the threshold for immediate marking.
     CeThreshold,
-    /// RED: the average is above its maximum threshold.
+    /// RED: the average exceeds its maximum threshold.
     Forced,
     /// DualPI2 in overload: a drop from the low-latency queue, or of an ECN-capable packet.
     Overload,
@@ -90,7 +91,7 @@ pub enum Cause {
     Match,
     /// The policer in front of the queue lacked tokens.
     Policed,
-    /// fq: the flow holds its most packets.
+    /// fq: the flow already holds its maximum number of packets.
     FlowLimit,
     /// fq: the departure time lies too far ahead.
     Horizon,

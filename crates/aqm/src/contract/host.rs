@@ -102,8 +102,8 @@ pub struct Ledger {
     inside_packets: u32,
     inside_bytes: u64,
     last_of_flow: BTreeMap<(u64, bool), usize>,
-    /// Whether a flow that changes its ECN field may be reordered (RFC 9332 has two queues,
-    /// selected by that field).
+    /// Whether a flow whose ECN field changes may be reordered (RFC 9332 selects one of two queues
+    /// by that field).
     is_dual: bool,
     /// See [`is_crowded`].
     is_crowded: bool,
@@ -198,8 +198,8 @@ pub struct Host {
     vars: Vec<f64>,
 }
 
-/// The largest backlog under a limit: fq has three bands with a limit each, and a queue of 8
-/// packets without a band, each of at most 65,535 B here.
+/// The largest backlog under a limit: fq has three bands with a limit each, and outside the bands a
+/// queue of 8 packets, each of at most 65,535 B here.
 pub fn most_waiting(spec: &QdiscSpec, limit: Limit) -> Limit {
     match limit {
         _ if spec.law != "fq" => limit,
@@ -208,9 +208,9 @@ pub fn most_waiting(spec: &QdiscSpec, limit: Limit) -> Limit {
     }
 }
 
-/// Whether a flow may be reordered because few queues are set: Linux `sch_cake.c`, `cake_hash`,
-/// gives the tag of a queue to the ninth flow of a set while the queue holds packets; `sch_fq.c`,
-/// `fq_fastpath_check`, passes a packet whose flow shares a throttled queue.
+/// Whether a flow may be reordered because few queues are configured: Linux `sch_cake.c`,
+/// `cake_hash`, gives a queue's tag to the ninth flow of a set while the queue holds packets;
+/// `sch_fq.c`, `fq_fastpath_check`, passes a packet whose flow shares a throttled queue.
 fn is_crowded(spec: &QdiscSpec) -> bool {
     let sets = |key: &str| spec.settings.iter().any(|(set, _)| set == key);
     spec.law == "cake" && sets("flows") || spec.law == "fq" && sets("orphan_mask")

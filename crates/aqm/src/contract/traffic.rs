@@ -19,8 +19,8 @@ pub fn run(host: &mut Host, operations: u64) -> u64 {
     operations / length * length
 }
 
-/// One phase of traffic: the probability that an operation is an arrival, and the idle time before
-/// the phase.
+/// Runs one phase of traffic, given the probability that an operation is an arrival and the idle
+/// time before the phase.
 fn phase(host: &mut Host, arrivals: f64, silence_ns: u64, operations: u64) {
     host.pass(silence_ns);
     let rate = Rate::from_bps(1_000_000 * (1 + host.chance.below(20)));

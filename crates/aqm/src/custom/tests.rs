@@ -214,7 +214,7 @@ fn a_broken_promise_is_reported_once_with_law_hook_and_time_and_has_no_effect() 
         Wrong::TimerStandsStill,
         &std::format!("{timer}000000 s: the next timer is at 1000000 ns"),
     );
-    // From 1 ms on, the millionth timer behind the first.
+    // With a timer every nanosecond from 1 ms on, the millionth is at 2 ms.
     let endless = "wrong.py:1: Wrong.next_timer at 0.002000000 s: it asked for more than";
     only(Wrong::TimerAtEveryNanosecond, endless);
     let moved = "wrong.py:1: Wrong.next_timer at 0.011000000 s: the next timer was at 11000000 ns \

@@ -3,9 +3,9 @@
 //! Source: Feng, Shin, Kandlur and Saha 2002, whose text was not read; the constants are those of
 //! the port of BLUE to ns-2.
 //!
-//! Deviations from the ns-2 port: one freeze time for increases and decreases, as in the paper; the
-//! trigger by backlog is optional (`length_trigger`). Linux and ns-3 have no separate BLUE: Linux
-//! uses the idea in `sch_sfb.c` and `sch_cake.c`.
+//! Deviations from the ns-2 port: increases and decreases share one freeze time, as in the paper;
+//! the trigger by backlog is optional (`length_trigger`). Linux and ns-3 have no separate BLUE:
+//! Linux uses the idea in `sch_sfb.c` and `sch_cake.c`.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};
@@ -103,7 +103,7 @@ mod tests {
         blue
     }
 
-    /// Feng, Shin, Kandlur and Saha 2002: one change per freeze time at most.
+    /// Feng, Shin, Kandlur and Saha 2002: at most one change per freeze time.
     #[test]
     fn two_overflows_within_the_freeze_time_are_one_step() {
         assert_eq!(var(&after_overflows(&[0, 50]), "drop_prob"), 0.0025);
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(var(&after_overflows(&times(500)), "drop_prob"), 1.0);
     }
 
-    /// The ns-2 port of BLUE: 0.0025 against 0.00025.
+    /// The ns-2 port of BLUE raises by 0.0025 and lowers by 0.00025.
     #[test]
     fn ten_idles_undo_one_overflow() {
         let mut blue = after_overflows(&[0]);

@@ -8,9 +8,9 @@
 //! - `linux` starts with the inverse root at 1, as ns-3 does, and without a time for the next
 //!   signal; Linux starts with both at 0 and so signals the second packet above target ever seen
 //!   (`linux_exact` does the same; fact aqm-30).
-//! - The inverse root is exact; theirs is a table up to 15, then 32-bit Newton steps, as here in
-//!   `linux_exact`. Linux 6.12 and later have another table than 6.1 (`inverse_roots`).
-//! - BLUE may move at any time; in Linux not before one target after time zero.
+//! - The inverse root is exact; Linux and ns-3 have a table up to 15, then 32-bit Newton steps, as
+//!   `linux_exact` does here. Linux 6.12 and later have another table than 6.1 (`inverse_roots`).
+//! - BLUE may move at any time; in Linux, not until one target after time zero.
 //! - Linux widens the target by the number of bulk flows in its ingress mode, which is not offered.
 //!
 //! ns-3 may drop the last packet of a queue and raises BLUE by delay; so does dialect `ns3`.
@@ -183,7 +183,7 @@ pub struct Cobalt {
     count: u32,
     /// 1 / sqrt(count); in a fresh queue 0 or 1, by dialect.
     inverse_root: InverseRoot,
-    /// When the next signal is due or the count next decays; if the count is 0, one interval after
+    /// When the next signal is due or the count next decays; with a count of 0, one interval after
     /// the last dequeue.
     drop_next: Time,
     blue_prob: f64,
@@ -258,8 +258,8 @@ impl Cobalt {
     /// The CoDel part: whether this packet is signalled, and whether the next signal is already
     /// overdue.
     fn is_due(&mut self, now: Time, is_over: bool) -> (bool, bool) {
-        // Linux `cobalt_should_drop`: `next_due` and `schedule`, before the state below moves
-        // `drop_next`.
+        // Linux `cobalt_should_drop` computes `next_due` and `schedule` before the state below
+        // moves `drop_next`.
         let mut due = self.count > 0 && now >= self.drop_next;
         let mut is_late = now > self.drop_next;
         if is_over && !self.dropping {
@@ -305,7 +305,8 @@ impl Aqm for Cobalt {
     }
 
     fn on_eviction(&mut self, now: Time, queue: Backlog) {
-        // ns-3 FqCobaltQueueDisc::FqCobaltDrop takes packets from the child's queue past the child.
+        // ns-3 FqCobaltQueueDisc::FqCobaltDrop takes packets directly from the child's queue,
+        // bypassing the child.
         if !self.is_ns3 {
             self.on_overflow(now, queue);
         }

@@ -13,8 +13,8 @@ fn rng() -> Rng {
     Rng::stream(1, "test", 0)
 }
 
-/// The times of the signals in milliseconds, if every packet has waited `sojourn` and one leaves
-/// each ms. Time starts at 1 s, so that packets may have been queued before.
+/// Times of the signals in milliseconds, when every packet has waited `sojourn` and one leaves each
+/// ms. Time starts at 1 s, so that packets may have been queued before.
 fn signals(law: &mut Cobalt, sojourn: Span, until: u64) -> Vec<u64> {
     let mut rng = rng();
     let mut verdict = |t| {
@@ -60,7 +60,7 @@ fn overflows_raise_the_probability_once_per_target() {
     assert_eq!(var(&law, "blue_prob"), 3.0 / 256.0); // at 0, 6 and 12 ms
 }
 
-/// Linux `sch_cake.c`, `cake_drop`, tells COBALT of it; fact ns3-7.
+/// Linux `sch_cake.c`, `cake_drop`, reports evictions to COBALT; fact ns3-7.
 #[test]
 fn an_eviction_is_an_overflow_but_not_in_ns3() {
     let after_one = |dialect| {
@@ -83,7 +83,7 @@ fn sixteen_empties_undo_one_overflow() {
     assert_eq!(var(&law, "blue_prob"), 0.0);
 }
 
-/// Linux `sch_cake.c`, `cobalt_should_drop`: strictly above, where RFC 8289 has `>=`.
+/// Linux `sch_cake.c`, `cobalt_should_drop`, tests strictly above; RFC 8289 has `>=`.
 #[test]
 fn a_sojourn_of_exactly_the_target_is_not_over() {
     let exact = Span::from_millis(5);
@@ -139,7 +139,7 @@ fn ns3_raises_blue_by_delay() {
     assert_eq!(prob_after("linux", above), 0.0);
 }
 
-/// Linux `cobalt_should_drop`: 4 x 1514 bytes at 1 Mb/s take 48.448 ms.
+/// Linux `cobalt_should_drop`: 4 x 1514 bytes take 48.448 ms at 1 Mb/s.
 #[test]
 fn at_one_megabit_nothing_is_signalled_below_four_packet_times() {
     let slow = Env { rate: Some(Rate::from_bps(1_000_000)), ..env() };
@@ -148,7 +148,8 @@ fn at_one_megabit_nothing_is_signalled_below_four_packet_times() {
     assert!(!signals(&mut law(), Span::from_micros(48_449), 900).is_empty());
 }
 
-/// Linux `sch_cake.c`, `cobalt_queue_full`: the dropping state, and the next drop at once.
+/// Linux `sch_cake.c`, `cobalt_queue_full`, enters the dropping state with the next drop due at
+/// once.
 #[test]
 fn an_overflow_makes_the_next_packet_above_target_due() {
     let mut law = cobalt("linux");
@@ -192,7 +193,7 @@ fn blue_drops_by_chance_with_its_probability() {
     assert_eq!(verdict(0.5 - f64::EPSILON), Verdict::Drop(Cause::Random));
 }
 
-/// Linux `sch_cake.c`, `cobalt_should_drop`: `drop_next` does not lag, unless it dropped.
+/// Linux `sch_cake.c`, `cobalt_should_drop`: `drop_next` does not lag unless a packet was dropped.
 #[test]
 fn a_late_mark_does_not_leave_a_backlog_of_signals_behind() {
     let signals_after_a_gap = |ecn| {
@@ -209,8 +210,8 @@ fn a_late_mark_does_not_leave_a_backlog_of_signals_behind() {
     assert!(signals_after_a_gap(Ecn::NotEct) > 20, "one after another until it has caught up");
 }
 
-/// Linux `sch_cake.c`, `cobalt_should_drop`: `schedule` is the time since the old `drop_next`,
-/// which the first packet above target does not recompute, so that `drop_next` becomes now.
+/// Linux `sch_cake.c`, `cobalt_should_drop`: `schedule` is the time since the old `drop_next`; the
+/// first packet above target does not recompute it, so `drop_next` becomes now.
 #[test]
 fn after_a_pause_of_an_interval_the_second_packet_above_target_is_signalled() {
     let first_signal = |pause: u64| {
@@ -226,8 +227,8 @@ fn after_a_pause_of_an_interval_the_second_packet_above_target_is_signalled() {
     assert_eq!(first_signal(101), Some(1));
 }
 
-/// Linux `sch_cake.c`, `cobalt_should_drop` does not know that `cake_dequeue` keeps the last packet
-/// of a queue, and so lets `drop_next` lag.
+/// Linux `sch_cake.c`: `cobalt_should_drop` does not know that `cake_dequeue` keeps the last packet
+/// of a queue, so `drop_next` lags.
 #[test]
 fn a_last_packet_that_is_kept_counts_as_dropped_in_the_schedule() {
     let mut law = cobalt("linux");
@@ -238,7 +239,8 @@ fn a_last_packet_that_is_kept_counts_as_dropped_in_the_schedule() {
         law.on_dequeue(ms(1250), head, full_packets(packets), &mut rng())
     };
     assert_eq!(judge(0), Verdict::Pass);
-    // Signals 2 to 5 were due at 1070.7, 1128.4, 1178.4 and 1223.2 ms, the next one is at 1264.0.
+    // Signals 2 to 5 were due at 1070.7, 1128.4, 1178.4 and 1223.2 ms; the next one is due at
+    // 1264.0.
     let drops = (0..9).filter(|_| judge(9) == Verdict::Drop(Cause::Target)).count();
     assert_eq!(drops, 4);
 }
@@ -268,8 +270,8 @@ fn roots_are_a_table_up_to_15_and_then_newton_steps() {
     assert!(root != 1 << 30 && (off(root, 16) - 1.0).abs() < 2e-3, "{root}");
 }
 
-/// Fact linux-30: the constants of Linux 6.12 and 7.2, `inv_sqrt_cache`, are 1 / sqrt(count) to two
-/// units of 2^-32; the root of a half in 6.1 is 4 10^-4 of an interval off.
+/// Fact linux-30: the constants of Linux 6.12 and 7.2, `inv_sqrt_cache`, equal 1 / sqrt(count) to
+/// within two units of 2^-32; 6.1's root of a half is off by 4 10^-4 of an interval.
 #[test]
 fn the_roots_of_linux_6_12_are_exact_to_the_last_digits() {
     let off = |root: u32, count: u32| f64::from(root) - 4_294_967_296.0 / f64::from(count).sqrt();

@@ -64,7 +64,7 @@ fn after<L: Law>(history: &History, dialect: &str, settings: &[(&str, &str)]) ->
     (law, now)
 }
 
-/// Asserts this for every dialect.
+/// Asserts that jump and loop agree, for every dialect.
 fn assert_jump_equals_loop<L: Law + Debug>(history: &History, settings: &[(&str, &str)]) {
     for dialect in L::Params::DIALECTS {
         assert_jump_equals_loop_in::<L>(history, dialect.name, settings);

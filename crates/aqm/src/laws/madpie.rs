@@ -6,11 +6,11 @@
 //! ns-2 code. The burst allowance that the study describes is that of `paper2013` (fact papers-8).
 //! The study's values apply to every dialect; dialects differ only in their PIE.
 //!
-//! Where the paper is silent, our choices are (fact aqm-100): alpha and beta are PIE's; a flag that
-//! is set stays set until it is used (`deterministic_clear` changes that); neither kind of drop
-//! happens during the burst allowance (`deterministic_in_burst` changes that) or while at most two
-//! packets are queued; a deterministic drop becomes a mark like a random one, but without the 10 %
-//! limit. In `ns2` the probability has no upper bound, as in the authors' ns-2 code.
+//! Where the paper is silent, we chose (fact aqm-100): alpha and beta are PIE's; a flag stays set
+//! until it is used (`deterministic_clear` changes that); neither kind of drop happens during the
+//! burst allowance (`deterministic_in_burst` changes that) or while at most two packets are queued;
+//! a deterministic drop becomes a mark like a random one, but without the 10 % limit. In `ns2` the
+//! probability has no upper bound, as in the authors' ns-2 code.
 //!
 //! Deviations from Linux and ns-3: neither has MADPIE.
 

@@ -57,7 +57,7 @@ fn exactly_the_next_arrival_is_dropped_after_a_timer_above_the_bound() {
     }
 }
 
-/// Kuhn and Ros 2016 §II: ten in ten updates of 30 ms are 33.3 a second.
+/// Kuhn and Ros 2016 §II: one drop per update of 30 ms makes 33.3 per second.
 #[test]
 fn ten_updates_above_the_bound_give_ten_deterministic_drops() {
     let mut madpie = settled(&FROZEN);
@@ -82,7 +82,7 @@ fn a_random_drop_leaves_the_deterministic_one_due() {
     assert_eq!(judge(&mut madpie, 0.999, Ecn::NotEct), Verdict::Pass);
 }
 
-/// Kuhn and Ros 2016 §II: strictly above.
+/// Kuhn and Ros 2016 §II tests strictly above.
 #[test]
 fn a_delay_of_exactly_the_bound_is_not_above_it() {
     let mut madpie = settled(&FROZEN);
@@ -146,7 +146,7 @@ fn a_deterministic_drop_may_happen_in_a_burst_and_never_in_a_nearly_empty_queue(
     assert_eq!(with(2001), DETERMINISTIC);
 }
 
-/// Target, period, gains, burst and threshold are the study's; every other default is PIE's.
+/// Target, period, gains, burst and threshold come from the study; every other default is PIE's.
 #[test]
 fn every_dialect_of_pie_is_one_of_madpie_with_its_defaults_and_refusals() {
     let pies: Vec<_> = PieParams::DIALECTS.iter().map(|dialect| dialect.name).collect();
@@ -194,7 +194,7 @@ fn a_drop_that_is_due_stays_due_when_the_delay_falls_unless_cleared() {
     assert_eq!(dropped_of(&mut clears, 10), [0; 0]);
 }
 
-/// Fact aqm-100: marks as PIE does, but the 10 % limit is for random signals only.
+/// Fact aqm-100: marks as PIE does, but the 10 % limit applies to random signals only.
 #[test]
 fn a_deterministic_signal_marks_what_can_be_marked_at_any_probability() {
     let mut madpie = settled(&[("ecn", "true")]);
@@ -211,7 +211,7 @@ fn the_bound_must_lie_above_the_target() {
     assert!(refusal.message.contains("greater than target"));
 }
 
-/// Fact aqm-102, 300 ms later, because the burst allowance must be used up first.
+/// Fact aqm-102, shifted by 300 ms because the burst allowance must be used up first.
 #[test]
 fn the_arrivals_after_updates_above_the_bound_are_dropped_and_no_others() {
     let mut madpie = settled(&FROZEN);
@@ -228,16 +228,16 @@ fn the_arrivals_after_updates_above_the_bound_are_dropped_and_no_others() {
     assert_eq!(dropped, [35, 65]);
 }
 
-/// A law of a dialect that works from the start: RFC 8034 waits for a third of the limit, and the
-/// draft too unless `on_off` is false.
+/// A law of a dialect, already active: RFC 8034 waits for a third of the limit, and so does the
+/// draft unless `on_off` is false.
 fn awake(dialect: &str, settings: &[(&str, &str)]) -> Madpie {
     let always_on: &[_] = if dialect == "ietf_draft" { &[("on_off", "false")] } else { &[] };
     let env = Env { limit: Limit::Bytes(100_000), ..env() };
     law_of_in(&env, dialect, &[settings, always_on].concat())
 }
 
-/// The number of deterministic and random signals of a dialect at that delay. Its controller cannot
-/// move, and its delay comes from time stamps or from the rate, as the dialect measures it.
+/// The number of deterministic and of random signals of a dialect at that delay. Its controller
+/// cannot move, and the dialect measures its delay by time stamps or from the rate.
 fn signals_of(dialect: &str, delay_ms: u64, timers: u32) -> (usize, usize) {
     let mut madpie = awake(dialect, &[&FROZEN[..], &[("max_burst", "0s")]].concat());
     let (mut deterministic, mut random) = (0, 0);
@@ -314,7 +314,7 @@ fn its_variables_show_the_drop_that_is_due_and_the_delay_of_the_update() {
     assert_eq!(var(&madpie, "drop_due"), 0.0);
 }
 
-/// As for PIE: an eviction that empties the queue ends its delay.
+/// As in PIE, an eviction that empties the queue ends its delay.
 #[test]
 fn an_overflow_that_leaves_the_queue_empty_ends_the_delay_of_its_pie() {
     let delay_after = |queue| {

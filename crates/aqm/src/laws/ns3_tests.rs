@@ -48,8 +48,8 @@ fn without_l4s_the_threshold_of_cobalt_marks_whatever_can_be_marked() {
     assert_eq!(leaves(&mut law, Ecn::Ect0, Span::from_millis(1)), Verdict::Pass);
 }
 
-/// ns-3 3.44 `CobaltQueueDisc::InitializeParams`: the inverse root starts at 2^32 - 1, `m_dropNext`
-/// at 0, so that a first packet above the target makes the next one due.
+/// ns-3 3.44 `CobaltQueueDisc::InitializeParams`: the inverse root starts at 2^32 - 1 and
+/// `m_dropNext` at 0, so a first packet above the target makes the next one due.
 #[test]
 fn a_fresh_cobalt_of_ns3_signals_the_second_packet_only_if_the_first_is_above_target() {
     let second = |first| {

@@ -4,8 +4,8 @@
 //! Misra, Towsley and Gong 2001, whose text was not read.
 //!
 //! Deviations from ns-2: a draw hits when `u < p`, not `u <= p` (fact aqm-1); there is no byte
-//! mode. ns-2 appends an arrival to a full queue and then removes the tail, which is that arrival.
-//! Linux and ns-3 have no PI.
+//! mode. ns-2 appends an arrival to a full queue and then removes the tail, which is the same
+//! arrival. Linux and ns-3 have no PI.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};

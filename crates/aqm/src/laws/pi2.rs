@@ -4,21 +4,21 @@
 //! Source: Tahiliani and Tewari 2017 ("Implementation of PI2 Queuing Discipline for Classic TCP
 //! Traffic in ns-3"), for classic traffic only: gains on p', delay from the departure rate.
 //!
-//! Deviations from the paper: its formula leaves out the previous p' (a misprint); p' is clamped to
+//! Deviations from the paper: its formula omits the previous p' (a misprint); p' is clamped to
 //! 0..=1; two draws that must both hit replace one draw against p'^2 (fact aqm-90).
 //!
 //! Deviations of `classic` from the PI2 authors' Linux `sch_pi2.c` (2015): that code controls p_s =
 //! 2 p' with twice the gains, so that p' stays below 1/2; it decays p by 2 % per idle update; its
 //! rate has weight 1/8, not 1/2; its first update comes after 500 ms; it marks scalable traffic
-//! with p_s. `linux` follows all of these, in doubles where the kernel has 32 bits.
+//! with p_s. `linux` follows all of these, with doubles where the kernel has 32-bit integers.
 //!
 //! Deviations of `classic` from the ns-3 port: half its gains (it applies Linux's to p' directly,
-//! which is twice too strong); an upper bound; fewer than two packets are exempt, not two; no decay
-//! when idle; two draws. `ns3` follows all of these.
+//! which is twice too strong); an upper bound; fewer than two packets are exempt, not up to two; no
+//! decay when idle; two draws. `ns3` follows all of these.
 //!
 //! Deviations of `rfc9332` from RFC 9332 Appendix A.1: for classic traffic, none known; there is no
-//! L queue. Its delay is the age of the packet at the head, which grows while the link stands
-//! still. `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
+//! L queue. Its delay is the age of the packet at the head, which grows while the link stalls.
+//! `coupled` is the single queue of `sch_pi2.c` with p' as in `classic`.
 
 use alloc::format;
 use alloc::string::String;
@@ -177,7 +177,7 @@ enum Form {
     Base,
     /// p_s is controlled, and divided by k before it is squared.
     Scaled,
-    /// p' is controlled without an upper bound; one draw at or below its square hits.
+    /// p' is controlled without an upper bound; a single draw at or below its square hits.
     Unbounded,
 }
 

@@ -78,7 +78,7 @@ fn draws_equal_to_the_probability_pass() {
     assert_eq!(verdict, Verdict::Drop(Cause::Random));
 }
 
-/// Tahiliani and Tewari 2017 Table III: from 20 to 30 ms, 0.3125 * 0.01 + 3.125 * 0.01.
+/// Tahiliani and Tewari 2017 Table III: from 20 to 30 ms the step is 0.3125 * 0.01 + 3.125 * 0.01.
 #[test]
 fn one_step_of_the_controller() {
     assert_near(update(&mut started(0.1, 0.02), 30), 0.134375, 1e-12);
@@ -93,7 +93,7 @@ fn at_the_target_the_probability_stays() {
     }
 }
 
-/// Linux `sch_pi2.c`: strictly less than two packets.
+/// Linux `sch_pi2.c` tests for strictly less than two packets.
 #[test]
 fn less_than_two_packets_are_neither_dropped_nor_drawn_for() {
     let mut rng = Rng::stream(1, "pi2", 0);
@@ -195,7 +195,7 @@ fn linux_drops_at_most_a_quarter() {
     assert_near(share(&mut pi2, Ecn::NotEct, DROP), 0.25, 0.005);
 }
 
-/// Tahiliani and Tewari 2017 Table III. Linux `sch_pi2.c` has twice the gains on 2 p', the ns-3
+/// Tahiliani and Tewari 2017 Table III. Linux `sch_pi2.c` has twice the gains, on 2 p'; the ns-3
 /// port has them on p'.
 #[test]
 fn ns3_moves_twice_as_far_as_the_others() {
@@ -227,8 +227,8 @@ fn the_base_controller_of_rfc_9332_follows_its_equation_step_by_step() {
     }
 }
 
-/// RFC 9332 Appendix A.1 takes the age of the head, which grows while the link stands still; RFC
-/// 8033 Appendix A the sojourn time of the last departure, which does not. Both are 0 for an empty
+/// RFC 9332 Appendix A.1 takes the age of the head, which grows while the link stalls; RFC 8033
+/// Appendix A takes the sojourn time of the last departure, which does not. Both are 0 for an empty
 /// queue.
 #[test]
 fn the_base_aqm_of_rfc_9332_sees_a_link_that_stands_still() {
@@ -269,7 +269,7 @@ fn the_head_of_the_queue_is_passed_on_before_every_update() {
     }
 }
 
-/// Linux `sch_pi2.c` and the ns-3 port: 0.98; the port bounds p' from below only.
+/// Linux `sch_pi2.c` and the ns-3 port decay by 0.98; the port bounds p' from below only.
 #[test]
 fn ns3_has_no_upper_bound_and_builds_decay_when_idle() {
     let mut ns3 = started_in("ns3", 0.5, &[]);
@@ -281,7 +281,7 @@ fn ns3_has_no_upper_bound_and_builds_decay_when_idle() {
     }
 }
 
-/// The ns-3 port: up to and including two packets.
+/// The ns-3 port exempts up to and including two packets.
 #[test]
 fn ns3_exempts_two_packets_and_linux_less() {
     let draws_at = |dialect, queue| {
@@ -304,7 +304,7 @@ fn linux_updates_first_after_half_a_second_and_every_eight_jiffies() {
     assert_eq!(pi2.next_timer(), Some(ms(532)));
 }
 
-/// As for PIE: an eviction that empties the queue ends its delay.
+/// As in PIE, an eviction that empties the queue ends its delay.
 #[test]
 fn the_delay_by_time_stamps_ends_when_the_queue_is_emptied() {
     let delay_after = |left, overflow: Option<Backlog>| {
@@ -340,7 +340,7 @@ fn ce_is_scalable_where_ect_1_is() {
     assert_near(share(&mut without_ecn, Ecn::Ect1, DROP), 0.09, 0.004);
 }
 
-/// The ns-3 port: one draw, and `<=`.
+/// The ns-3 port makes one draw and tests `<=`.
 #[test]
 fn ns3_signals_when_its_draw_is_at_most_the_square() {
     let verdict = |u| {

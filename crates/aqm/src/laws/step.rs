@@ -98,7 +98,7 @@ mod tests {
         (Step::new(&params, &env()), Rng::stream(1, "unused", 0))
     }
 
-    /// Linux `sch_dualpi2.c`, `do_step_aqm`: strictly above.
+    /// Linux `sch_dualpi2.c`, `do_step_aqm`, tests strictly above.
     #[test]
     fn a_sojourn_above_the_threshold_marks_and_one_at_it_does_not() {
         let (mut step, mut rng) = step("sojourn");

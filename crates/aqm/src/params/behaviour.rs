@@ -1,6 +1,6 @@
 //! Differences between dialects other than parameters.
 
-/// A rule of behaviour that is not a parameter, as each dialect has it.
+/// A rule of behaviour, other than a parameter, in which dialects differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
     /// What the rule is about: `burst allowance falls`.
@@ -11,7 +11,7 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
-    /// Rule and source of a dialect.
+    /// The rule and the source for a dialect.
     pub fn of(&self, dialect: &str) -> (&'static str, &'static str) {
         let own = self.rows.iter().find(|(name, ..)| *name == dialect);
         let (_, rule, source) = own.unwrap_or(&self.rows[0]);

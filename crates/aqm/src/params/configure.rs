@@ -100,8 +100,8 @@ impl<P: Params> ParamSet for Unchecked<P> {
     }
 }
 
-/// Sets parameters of `kind`: first `defaults`, then the user's settings, each in the set that
-/// declares the parameter. Then checks all sets.
+/// Sets parameters of `kind`: first `defaults`, then the user's settings, each in the parameter set
+/// that declares it. Then checks all sets.
 pub(crate) fn set_all(
     kind: &str,
     dialect: &str,

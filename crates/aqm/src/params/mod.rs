@@ -77,7 +77,7 @@ pub enum ParamError {
     Invalid(String),
 }
 
-/// A set of parameters. Implemented by [`params!`](crate::params!).
+/// A set of declared parameters. Implemented by [`params!`](crate::params!).
 ///
 /// ```
 /// use sojourn_aqm::laws::pie::PieParams;
@@ -92,7 +92,7 @@ pub trait Params: Clone + Send + 'static {
     const DIALECTS: &'static [Dialect];
     /// The declared parameters, in the order of declaration.
     fn specs() -> &'static [ParamSpec];
-    /// Differences between dialects other than parameters.
+    /// Differences in behaviour between dialects, other than parameters.
     fn behaviours() -> &'static [Behaviour] {
         &[]
     }

@@ -32,7 +32,7 @@ impl SpecText {
     ///
     /// # Errors
     /// [`SpecError`] with the correct form, if the kind or the dialect is empty, or if a setting is
-    /// empty, lacks its `=` or its name, or is given twice.
+    /// empty, lacks its `=` or its name, or occurs twice.
     pub fn parse(text: &str) -> Result<SpecText, SpecError> {
         let (head, settings) = match text.split_once(':') {
             Some((head, settings)) => (head.trim(), Some(settings)),

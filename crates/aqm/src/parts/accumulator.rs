@@ -1,5 +1,5 @@
-//! Derandomised chance (RFC 8033 §5.4): sums the probabilities; the sum limits the gap between two
-//! signals from below and above.
+//! Derandomised chance (RFC 8033 §5.4): the sum of probabilities since the last signal bounds the
+//! gap between two signals from both sides.
 
 /// One, in the scale of the sum: 2^56, as in Linux `pie.h`. A sum of doubles would reach 8.5 one
 /// addition late (fact aqm-2).

@@ -4,7 +4,7 @@
 //! of PI2 (Tahiliani and Tewari 2017 §II).
 //!
 //! Deviations from RFC 8033 Appendix B: a cycle counts the packet that starts it, and rates are
-//! averaged instead of times. From ns-2: a cycle of zero duration gives no sample (in ns-2:
+//! averaged instead of times. From ns-2: a cycle of zero duration gives no sample (ns-2 gets
 //! infinity).
 
 use crate::time::Time;
@@ -133,7 +133,7 @@ mod tests {
         assert!((rate.bytes_per_sec().unwrap() - 10_999.0 / 0.016).abs() < 1e-6);
     }
 
-    /// The authors' ns-2 `pie.cc`, `PIEQueue::deque`: `>=` to start, `>` to go on.
+    /// The authors' ns-2 `pie.cc`, `PIEQueue::deque`, tests `>=` to start and `>` to continue.
     #[test]
     fn a_cycle_goes_on_only_above_the_threshold_and_starts_at_it() {
         let second_sample = |left| {

@@ -1,9 +1,9 @@
 //! Queue delay by Little's law from the average *time* in which a threshold of bytes leaves.
 //!
 //! Source: RFC 8033 Appendix B. The text of §5.2 would end a measurement at every packet before the
-//! threshold is reached, which is hardly intended. Counting begins with the packet after the one
-//! that starts a measurement, and the time is that of the threshold, not of the bytes counted;
-//! [`super::departure_rate`] is the estimator of the authors' ns-2 code.
+//! threshold is reached, which is hardly the intention. Counting begins with the packet after the
+//! one that starts a measurement, and the sample is the time for the threshold, not for the bytes
+//! counted; [`super::departure_rate`] is the estimator of the authors' ns-2 code.
 
 use crate::time::{Span, Time};
 

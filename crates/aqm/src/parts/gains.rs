@@ -3,10 +3,10 @@
 /// Gains and set point of a PI controller of queue delay.
 #[derive(Clone, Copy, Debug)]
 pub struct Gains {
-    /// Integral gain in Hz: how much the probability moves per update for each second off target.
+    /// Integral gain in Hz: change of the probability per update and second off target.
     pub alpha: f64,
-    /// Proportional gain in Hz: how much the probability moves for each second of change since the
-    /// last update.
+    /// Proportional gain in Hz: change of the probability per second by which the delay changed
+    /// since the last update.
     pub beta: f64,
     /// Delay aimed at, in seconds.
     pub target: f64,

@@ -58,8 +58,8 @@ impl IdleTable {
 mod tests {
     use super::*;
 
-    /// Fact aqm-48: a quarter is left after 15.625 / ln 2 times the intended time. The straight
-    /// line before that is right: one half is reached at the intended time.
+    /// Fact aqm-48: a quarter remains after 15.625 / ln 2 times the intended time. The preceding
+    /// straight line is right: one half is reached at the intended time.
     #[test]
     fn an_idle_average_falls_to_a_half_in_time_and_to_a_quarter_much_later() {
         let table = IdleTable::new(4, 1000, Rate::from_bps(10_000_000));

@@ -14,11 +14,11 @@ use crate::units::Limit;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Curve {
     pub(crate) min_th: u64,
-    /// More than `min_th`.
+    /// The upper threshold, greater than `min_th`.
     pub(crate) max_th: u64,
     /// Minus the binary logarithm of the weight.
     pub(crate) weight_log: u32,
-    /// The signal probability at `max_th` in 2^-32, for each unit between the thresholds.
+    /// The signal probability at `max_th`, in 2^-32, divided by the units between the thresholds.
     pub(crate) max_p_per_unit: u64,
 }
 
@@ -60,8 +60,7 @@ pub(crate) fn per_unit(max_p: u32, min_th: u64, max_th: u64) -> u64 {
 pub(crate) struct RedState {
     /// The average, times 2^`weight_log`.
     pub(crate) average: u64,
-    /// Arrivals since the last signal; -1: none was counted since the average was outside the
-    /// thresholds.
+    /// Arrivals since the last signal; -1: none since the average was outside the thresholds.
     count: i64,
     /// The number drawn for the next signal.
     drawn: u64,
@@ -149,8 +148,8 @@ mod tests {
         assert_eq!(state.mean(&curve), 2.0);
     }
 
-    /// Linux 6.1 red.h, red_calc_qavg_no_idle_time: the subtrahend is truncated, so the average of
-    /// a constant backlog of 1 exceeds 1 by up to one part in 2^Wlog.
+    /// Linux 6.1 red.h, red_calc_qavg_no_idle_time, truncates the subtrahend, so the average of a
+    /// constant backlog of 1 exceeds 1 by up to one part in 2^Wlog.
     #[test]
     fn what_is_forgotten_is_cut_off_to_whole_units() {
         let curve = Curve::new(1, 3, 0.1, 4);
@@ -185,7 +184,7 @@ mod tests {
     }
 
     /// Linux 6.1 red.h, red_random and red_mark_probability: with thresholds of 10 and 30, max_p =
-    /// 0.1 and a draw of one half an average of 20 waits for 100 / 10 arrivals.
+    /// 0.1 and a draw of one half, an average of 20 waits for 100 / 10 arrivals.
     #[test]
     fn the_gap_between_signals_is_drawn_below_the_width_over_max_p() {
         let curve = Curve::new(10, 30, 0.1, 0);

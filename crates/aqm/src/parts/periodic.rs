@@ -43,9 +43,9 @@ impl Periodic {
     /// by centuries does not hang the program.
     pub const MOST_CAUGHT_UP: u32 = 1 << 22;
 
-    /// Moves to the first expiry after `now`. If a host is whole periods late, as can happen in
-    /// real time, these are skipped: the next expiry stays a multiple of the period and lies in the
-    /// future.
+    /// Moves to the first expiry after `now`. If a host is late by whole periods, as can happen in
+    /// real time, these are skipped: the next expiry is still a multiple of the period and lies in
+    /// the future.
     pub fn advance(&mut self, now: Time) {
         if self.next <= now {
             let late = now.since(self.next).as_nanos() / self.period.as_nanos();
@@ -61,9 +61,9 @@ pub fn in_jiffies(span: Span, hz: u64) -> Span {
 }
 
 /// The period of a kernel timer that is re-armed with `span` at each expiry. It expires one step of
-/// the kernel's timer wheel later than asked: a jiffy below 63 jiffies, 8 of them below 504, and so
-/// on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`; fact aqm-4). Without jiffies, timers
-/// are exact and the period is `span`.
+/// the kernel's timer wheel later than requested: one jiffy below 63 jiffies, 8 jiffies below 504,
+/// and so on (Linux 6.1 `kernel/time/timer.c`, `calc_wheel_index`; fact aqm-4). Without jiffies,
+/// timers are exact and the period is `span`.
 pub fn between_expiries(span: Span, hz: Option<u64>) -> Span {
     let Some(hz) = hz else { return span };
     let jiffies = count_jiffies(span, hz);

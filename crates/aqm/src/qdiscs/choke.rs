@@ -5,9 +5,8 @@
 //! 2000 was not read.
 //!
 //! Deviations from Linux: a packet that could be marked is dropped unmarked if the queue is full;
-//! holes are closed before the buffer would have to grow for them, where Linux, whose buffer does
-//! not grow, may overwrite its head; `limit` may be in bytes, which count as mean packets for the
-//! thresholds.
+//! holes are closed before the buffer would have to grow (Linux's buffer cannot grow, and may
+//! overwrite its head); `limit` may be in bytes, which count as mean packets for the thresholds.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -273,7 +272,7 @@ impl<P: Packet + Send> Qdisc<P> for ChokeQueue<P> {
                 self.total.add(packet.bytes());
                 self.places.push_back(Some((now, packet)));
             }
-            // The device is idle, and the kernel finds the queue empty again (fact aqm-130).
+            // The device is idle, so the kernel finds the queue empty again (fact aqm-130).
             None if was_idle && self.places.is_empty() => self.idle_since = Some(now),
             None => {}
         }
@@ -331,10 +330,10 @@ mod tests {
         ChokeQueue::new(&params, &env())
     }
 
-    /// A queue of packets of `flows` in turn; the average is held constant.
+    /// A queue with packets of `flows` in turn; the average is held constant.
     fn filled(flows: &[u64], count: u64, average: u64) -> ChokeQueue<Numbered> {
         let mut choke = choke();
-        // So small a weight that the average hardly moves.
+        // The weight is so small that the average hardly moves.
         choke.curve.weight_log = 40;
         for id in 0..count {
             let flow = flows[id as usize % flows.len()];
@@ -362,7 +361,7 @@ mod tests {
         }
     }
 
-    /// Linux 6.1 sch_choke.c, choke_enqueue: `qavg <= qth_min`.
+    /// Linux 6.1 sch_choke.c, choke_enqueue, tests `qavg <= qth_min`.
     #[test]
     fn at_exactly_the_lower_threshold_nothing_is_compared() {
         let mut choke = filled(&[1], 10, 10);
@@ -387,7 +386,7 @@ mod tests {
         assert_near(share(4), 0.0, 0.0);
     }
 
-    /// Linux 6.1 sch_choke.c, choke_enqueue: `qavg > qth_max`.
+    /// Linux 6.1 sch_choke.c, choke_enqueue, tests `qavg > qth_max`.
     #[test]
     fn above_the_upper_threshold_an_arrival_without_match_is_dropped_alone() {
         let mut choke = filled(&[1, 2, 3], 60, 31);
@@ -413,7 +412,7 @@ mod tests {
     fn holes_are_closed_before_the_buffer_would_have_to_grow() {
         let mut choke = choke_of("40p");
         let capacity = choke.places.capacity();
-        // So small a weight that the average hardly moves.
+        // The weight is so small that the average hardly moves.
         choke.curve.weight_log = 40;
         let mut rng = Rng::stream(1, "test", 0);
         offer(&mut choke, 0, 1, &mut rng);
@@ -454,7 +453,7 @@ mod tests {
             choke.curve = Curve { weight_log: 40, ..Curve::new(10, 30, 1.0, 0) };
             let mut rng = Rng::stream(1, "test", 0);
             let mut log = Log::default();
-            // Below the upper threshold the first arrival draws the gap, the next one is hit.
+            // Below the upper threshold the first arrival draws the gap, and the next one is hit.
             for id in 0..9 {
                 let packet = Numbered { ecn: Ecn::Ect0, ..Numbered::new(id, 9, 1000) };
                 choke.judge(ms(1), packet, &mut rng, &mut log);
@@ -468,8 +467,8 @@ mod tests {
         assert_eq!([judge(false, 31), judge(false, 29)], [(1, 0), (1, 0)]);
     }
 
-    /// Linux 6.1 sch_choke.c, choke_drop_by_idx: `idx == q->tail` is never true, so that a hole at
-    /// the end stays and is drawn.
+    /// Linux 6.1 sch_choke.c, choke_drop_by_idx: `idx == q->tail` is never true, so a hole at the
+    /// end stays and can be drawn.
     #[test]
     fn a_hole_at_the_end_stays() {
         let mut choke = filled(&[1, 2], 20, 20);
@@ -499,7 +498,7 @@ mod tests {
         assert!(choke.red.average < sampled);
     }
 
-    /// Fact aqm-130: an arrival that is dropped into an idle queue leaves it idle.
+    /// Fact aqm-130: an idle queue remains idle after an arrival is dropped into it.
     #[test]
     fn a_drop_into_an_idle_queue_starts_another_idle_time() {
         let mut choke = choke();

@@ -7,7 +7,7 @@ pub(super) struct Adaptation {
     pub(super) beta: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// ns-2, ns-3: a `max_p` that equals its bound is not moved.
+    /// ns-2, ns-3: a `max_p` equal to its bound is not moved.
     pub(super) is_strict: bool,
 }
 

@@ -10,9 +10,9 @@
 //! corresponds to a target delay at the link's rate.
 //!
 //! Deviations of `floyd2001` from ns-2 and ns-3: as for [`super::red`]; `max_p` moves on a timer,
-//! not at the first arrival after half a second, and its bounds may be overshot by one step (0.51
-//! and 0.0091), as in Linux; the lower bound is 0.01, not computed from the rate. `ns3` follows all
-//! of these, and its lower bound is 100 times smaller than intended (fact aqm-52).
+//! not at the first arrival after half a second, and may overshoot its bounds by one step (0.51 and
+//! 0.0091), as in Linux; the lower bound is 0.01, not computed from the rate. `ns3` follows all of
+//! these, and its lower bound is 100 times smaller than intended (fact aqm-52).
 
 mod adaptation;
 mod setup;
@@ -145,7 +145,7 @@ fn unused(dialect: &str) -> &'static [&'static str] {
     match dialect {
         "linux" => FIXED,
         "kids" => FIXED.split_at(6).0,
-        // It adapts at arrivals.
+        // Dialect `ns3` adapts at arrivals.
         "ns3" => &["burst", "bandwidth", "hz"],
         _ => &["burst", "bandwidth"],
     }
@@ -276,8 +276,8 @@ impl Engine {
 }
 
 impl Aqm for Ared {
-    /// The average must see every arrival: Linux `red_enqueue` updates the average before its child
-    /// may drop.
+    /// The average must include every arrival: Linux `red_enqueue` updates the average before its
+    /// child may drop.
     fn is_limit_first(&self) -> bool {
         false
     }

@@ -39,7 +39,7 @@ fn adapts_every_half_second_from_the_start() {
     assert_eq!(ared.next_timer(), Some(ms(1000)));
 }
 
-/// Floyd, Gummadi and Shenker 2001: plus min(0.01, max_p / 4).
+/// Floyd, Gummadi and Shenker 2001: the step is + min(0.01, max_p / 4).
 #[test]
 fn max_p_grows_by_a_hundredth_per_period_above_the_band() {
     let mut ared = with_average(25, &[]);
@@ -47,7 +47,7 @@ fn max_p_grows_by_a_hundredth_per_period_above_the_band() {
     assert_near(after(&mut ared, 39), 0.5, 1e-12);
 }
 
-/// Floyd, Gummadi and Shenker 2001: plus min(0.01, max_p / 4), while max_p is at most 0.5.
+/// Floyd, Gummadi and Shenker 2001: the step is + min(0.01, max_p / 4) while max_p is at most 0.5.
 #[test]
 fn max_p_grows_by_a_quarter_while_it_is_small() {
     let mut ared = with_average(25, &[("max_p", "0.01")]);
@@ -57,7 +57,7 @@ fn max_p_grows_by_a_quarter_while_it_is_small() {
     assert_eq!(after(&mut ared, 10), after(&mut ared, 0), "above 0.5 it stays");
 }
 
-/// Floyd, Gummadi and Shenker 2001: times 0.9, while max_p is at least 0.01.
+/// Floyd, Gummadi and Shenker 2001: the step is a factor of 0.9 while max_p is at least 0.01.
 #[test]
 fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
     let mut ared = with_average(15, &[("max_p", "0.5")]);
@@ -66,15 +66,16 @@ fn max_p_shrinks_by_a_tenth_below_the_band_until_it_is_under_a_hundredth() {
     assert_near(after(&mut ared, 10), 0.00912, 5e-6);
 }
 
-/// Linux `red.h`, `red_adaptative_algo`: `<=` and `>=`, so that either bound may be overshot by a
-/// step.
+/// Linux `red.h`, `red_adaptative_algo`, compares with `<=` and `>=`, so either bound may be
+/// overshot by a step.
 #[test]
 fn max_p_moves_once_more_from_its_bounds() {
     assert_near(after(&mut with_average(25, &[("max_p", "0.5")]), 5), 0.51, 1e-15);
     assert_near(after(&mut with_average(15, &[("max_p", "0.01")]), 5), 0.009, 1e-15);
 }
 
-/// ns-2.35 `REDQueue::initParams`: max(5, target C / 2), three times that, 1 - exp(-1/C).
+/// ns-2.35 `REDQueue::initParams`: `min_th` is max(5, target C / 2), `max_th` three times that, the
+/// weight 1 - exp(-1/C).
 #[test]
 fn automatic_values_for_a_target_of_5_ms() {
     let automatic = |mbps: u64| {
@@ -114,7 +115,8 @@ fn max_p_below_its_bottom_from_the_start_is_left_alone() {
     assert_eq!(after(&mut with_average(15, &[("max_p", "0.005")]), 10), 0.005);
 }
 
-/// Linux `red.h`, `red_adaptative_algo` decays a copy: the arrival then decays the average once.
+/// Linux `red.h`, `red_adaptative_algo`, decays a copy, so the arrival decays the average only
+/// once.
 #[test]
 fn the_timer_of_an_idle_queue_takes_its_decayed_average() {
     let mut ared: Ared = law(&[("min_th", "10p"), ("max_th", "30p"), ("w_q", "0.002")]);
@@ -165,9 +167,9 @@ fn linux_adapts_by_the_same_steps() {
     assert_near(after(&mut linux_at(15_000, "0.005"), 10), 0.005, 1e-9);
 }
 
-/// Linux `red.h`: `red_set_parms` truncates `max_P / qth_delta`, and `red_adaptative_algo` replaces
-/// it by the nearest whole number, at every timer, also where `max_P` stays. Here 21474.8: the
-/// largest draws are 200007 and 199998, and 10 kB above `min_th` reach the latter at count 20.
+/// Linux `red.h`: `red_set_parms` truncates `max_P / qth_delta`; `red_adaptative_algo` replaces it
+/// by the nearest whole number at every timer, even if `max_P` does not change. Here it is 21474.8:
+/// the largest draws are 200007 and 199998, and 10 kB above `min_th` reach the latter at count 20.
 #[test]
 fn linux_rounds_the_probability_per_byte_to_the_nearest_once_its_timer_has_run() {
     let gap = |ared: &mut Ared| {
@@ -183,7 +185,7 @@ fn linux_rounds_the_probability_per_byte_to_the_nearest_once_its_timer_has_run()
     assert_eq!(gap(&mut ared), Some(20));
 }
 
-/// Fact aqm-54: the average from which packets are signalled, and the average from which all are.
+/// Fact aqm-54: the averages from which some packets and from which all packets are signalled.
 #[test]
 fn kids_thresholds_are_half_and_three_halves_of_the_target() {
     let probs = |target: &str, backlogs: [u64; 3]| {
@@ -204,8 +206,8 @@ fn kids_thresholds_are_half_and_three_halves_of_the_target() {
     }
 }
 
-/// Khademi, Ros and Welzl 2013 §2.3: Floyd's 1 - exp(-1/C) is 0.0012 at 833 packets per second, of
-/// which 2^-10 is the nearest power of two; tc computes 2^-2 from these thresholds.
+/// Khademi, Ros and Welzl 2013 §2.3: Floyd's 1 - exp(-1/C) is 0.0012 at 833 packets per second; the
+/// nearest power of two is 2^-10; tc computes 2^-2 from these thresholds.
 #[test]
 fn kids_takes_a_given_weight_or_that_of_tc() {
     let thresholds = [("min_th", "3125B"), ("max_th", "9375B")];
@@ -224,8 +226,8 @@ fn kids_takes_a_given_weight_or_that_of_tc() {
     assert!(refusal("ared@kids:w_q=0.5,burst=60").contains("both set the weight"));
 }
 
-/// ns-3 `RedQueueDisc::Estimator` and `UpdateMaxP`: at arrivals, more than an interval after the
-/// last change; strict bounds.
+/// ns-3 `RedQueueDisc::Estimator` and `UpdateMaxP` adapt at arrivals, more than an interval after
+/// the last change, with strict bounds.
 #[test]
 fn ns3_adapts_at_arrivals_and_never_beyond_its_bounds() {
     let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];
@@ -245,7 +247,7 @@ fn ns3_adapts_at_arrivals_and_never_beyond_its_bounds() {
     assert_eq!(max_p_at("0.1", 15, &[501, 1000, 1002]), [0.09, 0.09, 0.081]);
 }
 
-/// Fact aqm-52: 8 * 500 B * 0.1 s / 10 Mb/s.
+/// Fact aqm-52: the bound is 8 * 500 B * 0.1 s / 10 Mb/s.
 #[test]
 fn ns3_has_a_lower_bound_that_is_a_hundred_times_too_small() {
     let params = AredParams::of_dialect("ns3").expect("a dialect");
@@ -277,7 +279,7 @@ fn max_p_stays_a_probability() {
     assert_eq!(after(&mut with_average(25, &settings), 3), 1.0);
 }
 
-/// ns-2.35 `red.cc`, `REDQueue::initParams`: at most 0.01, where the link is slow.
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: the bound is at most 0.01 on a slow link.
 #[test]
 fn the_automatic_lower_bound_is_a_hundredth_at_most() {
     let bottom = |rate, top: f64| {

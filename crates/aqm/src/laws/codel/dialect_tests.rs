@@ -41,7 +41,8 @@ fn every_text_resumes_by_its_own_rule() {
     }
 }
 
-/// Fact aqm-12: all texts start with the same drops; a strict comparison starts one call later.
+/// Fact aqm-12: all texts start with the same drops; with a strict comparison they start one call
+/// later.
 #[test]
 fn drops_from_a_standing_queue_start_alike_in_every_text_and_a_call_later_in_the_builds() {
     for dialect in TEXTS {
@@ -50,7 +51,7 @@ fn drops_from_a_standing_queue_start_alike_in_every_text_and_a_call_later_in_the
         let expected = [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689];
         assert_eq!(millis, expected, "{dialect}");
     }
-    // In whole ticks: 100 ticks between calls, and an interval of exactly 1000 calls.
+    // In whole ticks, with 100 ticks between calls and an interval of exactly 1000 calls.
     for dialect in BUILDS {
         let mut codel: CoDel = law_of(dialect, &[("interval", "102400us")]);
         let first_drop = |codel: &mut CoDel| {
@@ -63,7 +64,7 @@ fn drops_from_a_standing_queue_start_alike_in_every_text_and_a_call_later_in_the
     }
 }
 
-/// Fact aqm-19: a second gap of 50.0 ms, a third of 56.25, a fourth of 48.8, then 44.15.
+/// Fact aqm-19: the gaps are 50.0 ms (second), 56.25 (third), 48.8 (fourth), then 44.15.
 #[test]
 fn builds_space_their_first_drops_by_the_newton_step() {
     for dialect in BUILDS {
@@ -78,7 +79,7 @@ fn builds_space_their_first_drops_by_the_newton_step() {
 }
 
 /// Puts the law into the dropping state, lets it count to `count`, then leaves that state. Returns
-/// the `drop_next` left behind. The schedule is that of an exact square root.
+/// the `drop_next` left behind. Uses the schedule of an exact square root.
 fn leave_with_count(codel: &mut CoDel, count: u32) -> Time {
     let spacing = |n: u32| Span::from_nanos((1e8 / f64::from(n).sqrt()) as u64);
     drop_times(codel, (0, 100_001, 100_000), |_| ABOVE);
@@ -100,7 +101,7 @@ fn enter(codel: &mut CoDel, now: Time) -> f64 {
     var(codel, "count")
 }
 
-/// draft-nichols-tsvwg-codel-01 §4.5: count - 2, within 8 intervals.
+/// draft-nichols-tsvwg-codel-01 §4.5 resumes with count - 2 within 8 intervals.
 #[test]
 fn the_draft_resumes_two_below_within_8_intervals() {
     let count_after = |pause: Span| {
@@ -131,7 +132,8 @@ fn act_takes_two_away_and_from_128_on_a_64th() {
     }
 }
 
-/// Schwarzkopf, Veith and Menth 2016 §II-B: interval / sqrt(count), 10 ms with a last count of 100.
+/// Schwarzkopf, Veith and Menth 2016 §II-B: the wait is interval / sqrt(count), 10 ms with a last
+/// count of 100.
 #[test]
 fn act_drops_again_after_interval_over_the_root_of_the_count_left_behind() {
     let wait = |dialect, pause_ms| {
@@ -191,7 +193,7 @@ fn the_very_first_packet_may_be_dropped_at_once_by_pollere() {
 }
 
 /// RFC 8289 §5.6 and Linux 6.1.192 `codel_impl.h`, `codel_dequeue`, clear `first_above_time` where
-/// the queue is found empty; ns-3 `DoDequeue` returns before it would.
+/// the queue is found empty; ns-3 `DoDequeue` returns earlier.
 #[test]
 fn an_empty_queue_restarts_the_interval_everywhere_but_in_ns3() {
     for dialect in TEXTS.iter().chain(&BUILDS) {
@@ -215,8 +217,8 @@ fn codel_of_linux_5_10_keeps_first_above_where_the_queue_is_empty() {
     assert_eq!(["linux-5.10", "linux-6.1", "linux-7.2"].map(drops), [1, 0, 0]);
 }
 
-/// The drops in a call that comes 20 ms late, when drops are due every 200 us or less; and when the
-/// next drop is due.
+/// The number of drops in a call that comes 20 ms late, when drops are due every 200 us or less,
+/// and the time of the next drop.
 fn after_idle_time(kernel: &str) -> (usize, f64) {
     let settings = [("kernel", kernel), ("interval", "200us"), ("target", "100us")];
     let mut codel: CoDel = law_of("linux", &settings);
@@ -251,7 +253,8 @@ fn codel_of_linux_7_2_waits_a_tick_at_least() {
     assert_eq!(["linux-6.1", "linux-7.2"].map(spacing), [0, 1]);
 }
 
-/// Linux `codel_should_drop`: `<=` 1514 B on the link; ns-3 `OkToDrop`: `<` 1500 B in the queue.
+/// Linux `codel_should_drop` tests `<=` 1514 B on the link; ns-3 `OkToDrop` tests `<` 1500 B in the
+/// queue.
 #[test]
 fn builds_exempt_a_packet_by_their_own_tests() {
     let exempts = |dialect: &str, queue: Backlog| {
@@ -295,7 +298,8 @@ fn a_late_mark_delays_the_next_one_in_ns3_only() {
     let after_late = |dialect| {
         let mut codel = law_of(dialect, &[("ecn", "true")]);
         let entry = *mark_times(&mut codel, (0, 110_000, 10)).last().expect("it enters");
-        // Due 100 ms later; the next call is 140 ms later. The second spacing is 50 ms.
+        // The mark was due after 100 ms; the next call comes after 140 ms. The second spacing is 50
+        // ms.
         assert_eq!(mark_times(&mut codel, (entry + 140_000, entry + 140_010, 10)).len(), 1);
         mark_times(&mut codel, (entry + 140_010, entry + 250_000, 10))[0] - entry
     };
@@ -304,7 +308,7 @@ fn a_late_mark_delays_the_next_one_in_ns3_only() {
     assert!(ns3.abs_diff(190_000) < 30, "{ns3}");
 }
 
-/// ns-3 `CoDelQueueDisc::DoDequeue`: `m_useEcn &&`.
+/// ns-3 `CoDelQueueDisc::DoDequeue` tests `m_useEcn &&`.
 #[test]
 fn ns3_marks_above_ce_threshold_only_with_ecn() {
     let marks = |dialect, ecn| {
@@ -396,8 +400,8 @@ fn builds_measure_the_sojourn_time_in_ticks() {
     assert!(!marked(976) && marked(977));
 }
 
-/// Linux `codel_impl.h`, `codel_dequeue`: a queue that drops emptied leaves the dropping state,
-/// unless the drop has just opened it.
+/// Linux `codel_impl.h`, `codel_dequeue`: a queue emptied by drops leaves the dropping state,
+/// unless the drop has just entered it.
 #[test]
 fn a_queue_emptied_by_drops_leaves_the_dropping_state() {
     for dialect in BUILDS {

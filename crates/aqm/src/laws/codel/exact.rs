@@ -16,16 +16,16 @@ pub(super) enum Text {
     /// draft-nichols-tsvwg-codel-01; Schwarzkopf, Veith and Menth 2016 Listing 1: resume with
     /// count - 2, within 8 intervals; the drop that ends a dropping state is not counted.
     Draft,
-    /// Schwarzkopf, Veith and Menth 2016 §II-B and Listing 2: the draft, with a wait before the
-    /// first drop that shrinks with the last count.
+    /// Schwarzkopf, Veith and Menth 2016 §II-B and Listing 2: as in the draft, but the wait before
+    /// the first drop shrinks with the last count.
     Act,
     /// Pollere's ns-2 `codel.cc` of July 2012: the wait shrinks only within 8 intervals, and the
     /// very first packet needs no wait.
     ActPollere,
 }
 
-/// Schwarzkopf, Veith and Menth 2016 Listing 2: above this, a resumed count is scaled, not lowered
-/// by 2.
+/// Schwarzkopf, Veith and Menth 2016 Listing 2: above this, a resumed count is scaled instead of
+/// lowered by 2.
 const DECAY_ABOVE: u32 = 126;
 
 /// The law in nanoseconds.
@@ -182,8 +182,8 @@ impl Exact {
     /// The packet after a dropped one is above target too.
     #[inline(never)]
     fn after_drop(&mut self, drop_next: Time) -> Time {
-        // RFC 8289 §5.5 increments the count at the drop; Listing 1 of the paper and the draft do
-        // so here.
+        // RFC 8289 §5.5 increments the count at the drop; Listing 1 of the paper and the draft
+        // increment it here.
         if self.text != Text::Rfc8289 {
             self.raise();
         }

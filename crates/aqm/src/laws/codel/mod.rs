@@ -1,6 +1,6 @@
-//! CoDel: drops from the head, more and more often, once every packet of a whole interval has
-//! waited longer than a target. CoDel-ACT ("adapted count and time"), which waits less before it
-//! drops again, is offered as dialects of CoDel.
+//! CoDel: drops from the head, at a growing rate, once every packet of a whole interval has waited
+//! longer than a target. CoDel-ACT ("adapted count and time"), which waits less before it drops
+//! again, is offered as dialects of CoDel.
 //!
 //! Source: RFC 8289 §5; a literal transcription of its routine is kept next to this file as a test
 //! oracle. [`exact`] has the dialects that follow a text, [`ticks`] those that follow the integers
@@ -24,11 +24,11 @@
 //!
 //! `linux` is that of Linux 7.2.13; `kernel` chooses an older one (facts aqm-132 to aqm-134).
 //!
-//! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with
-//! count - 1 (ns-2 of mid-2012) or with (count - lastcount) | 1 (the first Linux) are not offered.
-//! `act` is Listing 2 of Schwarzkopf, Veith and Menth 2016, with 0.9844 count rounded down (fact
-//! aqm-18). `act_pollere` drops the very first packet if it is above target, as its source does; a
-//! packet below target, or an empty queue, ends that.
+//! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with count
+//! - 1 (ns-2 of mid-2012) or with (count - lastcount) | 1 (the first Linux) are not offered. `act`
+//! is Listing 2 of Schwarzkopf, Veith and Menth 2016, with 0.9844 count rounded down (fact aqm-18).
+//! `act_pollere` drops the very first packet if it is above target, as its source does, unless a
+//! packet below target or an empty queue came first.
 
 mod exact;
 mod ticks;
@@ -54,9 +54,9 @@ words! {
     pub enum KernelCode {
         /// Mainline before commit 815980fe6dbb (March 2026): an empty queue keeps `first_above`.
         Linux5_10 = "linux-5.10",
-        /// With that fix, which the stable releases from 6.1.191 on have.
+        /// With that fix, which stable releases since 6.1.191 have.
         Linux6_1 = "linux-6.1",
-        /// With at most 256 drops at a departure, each at least one tick after the last.
+        /// With at most 256 drops per departure, each at least one tick after the last.
         Linux7_2 = "linux-7.2",
     }
 }

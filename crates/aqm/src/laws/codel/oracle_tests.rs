@@ -103,8 +103,8 @@ impl Oracle {
     }
 }
 
-/// 1.2 million dequeues of random traffic: bursts, idle times and standing queues, slow and fast
-/// settings.
+/// 1.2 million dequeues of random traffic: bursts, idle times and standing queues, with slow and
+/// fast settings.
 #[test]
 fn deciding_packet_by_packet_equals_the_routine_of_rfc_8289() {
     let mut dropped = 0;

@@ -40,7 +40,7 @@ fn thirty_three_drops_in_the_first_second_and_662_in_five() {
     assert_eq!((within(1_000_000), within(5_000_000)), (33, 662));
 }
 
-/// RFC 8289 §5.6: `<`.
+/// RFC 8289 §5.6 compares with `<`.
 #[test]
 fn a_sojourn_of_exactly_target_counts_as_above() {
     let target = Span::from_millis(5);
@@ -56,7 +56,7 @@ fn one_packet_below_target_starts_a_new_interval() {
     assert_eq!(drop_times(&mut codel(), (0, 199_200, 100), dip), [199_100]);
 }
 
-/// RFC 8289 §4.4 and §5.6: the backlog of the whole link, after removal, and `<=`.
+/// RFC 8289 §4.4 and §5.6 compare the backlog of the whole link, after removal, with `<=`.
 #[test]
 fn nothing_is_dropped_while_at_most_an_mtu_stays_behind_on_the_link() {
     let stays = |bytes: u64, link_bytes: u64| {
@@ -131,14 +131,14 @@ fn a_dropping_state_with_a_single_drop_leaves_nothing_to_resume() {
     assert_eq!(enter(&mut codel, drop_next + Span::from_millis(200)), 1.0);
 }
 
-/// RFC 8289 §5.5: the packet after the entering drop is sent however long it waited, and after
+/// RFC 8289 §5.5: the packet after the entering drop is sent regardless of its sojourn time; after
 /// any other drop the schedule decides again.
 #[test]
 fn a_late_call_may_drop_several_packets_but_the_entering_one_drops_one() {
     let mut codel = codel();
     assert_eq!(drops_in_call(&mut codel, at(0), ABOVE), 0);
     assert_eq!(drops_in_call(&mut codel, at(900_000), ABOVE), 1);
-    // Due at +100.0, +170.7, +228.5 and +278.5 ms after the first.
+    // The drops are due at +100.0, +170.7, +228.5 and +278.5 ms after the first.
     assert_eq!(drops_in_call(&mut codel, at(1_150_000), ABOVE), 3);
 }
 
@@ -159,7 +159,7 @@ fn with_ecn_each_call_marks_at_most_once_and_nothing_is_dropped() {
     assert_eq!(marks, 662, "as many as there would be drops (RFC 8289 §5.6)");
 }
 
-/// Linux `codel_impl.h`: strictly above, on any departing packet.
+/// Linux `codel_impl.h` marks any departing packet strictly above the threshold.
 #[test]
 fn ce_threshold_marks_every_packet_above_it_and_no_other() {
     let mut codel: CoDel = law(&[("ce_threshold", "1ms")]);
@@ -204,7 +204,7 @@ fn drops_from_a_standing_queue_come_at_the_computed_times() {
     assert_eq!(times, [100, 200, 271, 329, 379, 424, 464, 502, 538, 571, 603, 633, 662, 689]);
 }
 
-/// Fact aqm-12: 100, 200, 271 ms.
+/// Fact aqm-12: the drops are at 100, 200 and 271 ms.
 #[test]
 fn the_next_drop_comes_when_the_state_variable_says() {
     let mut codel = codel();

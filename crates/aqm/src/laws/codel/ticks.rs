@@ -139,7 +139,7 @@ impl TickCoDel {
             signals: 0,
             dropping: false,
             first_above: Ticks::ZERO,
-            // Linux compares with the uptime, which is large; ns-3 compares with simulation time.
+            // Linux compares with the uptime, which is large, ns-3 with the simulation time.
             drop_next: match build {
                 Build::Linux => Ticks::ZERO.minus(memory_of(Ticks::of(params.interval))),
                 Build::Ns3 => Ticks::ZERO,
@@ -176,7 +176,8 @@ impl TickCoDel {
         let since = now.minus(self.drop_next);
         match self.build {
             Build::Linux => since.is_before(memory_of(self.interval)),
-            // ns-3 CoDelQueueDisc::DoDequeue: unsigned, so a future drop does not count as recent.
+            // ns-3 CoDelQueueDisc::DoDequeue compares unsigned numbers, so a future drop does not
+            // count as recent.
             Build::Ns3 => u64::from(since.0) < u64::from(self.interval.0) * 16,
         }
     }
@@ -317,8 +318,8 @@ impl TickCoDel {
         self.count
     }
 
-    /// When the next signal is due, or was when the last dropping state ended, correct within 4398
-    /// s, after which ticks wrap; zero before it is first known.
+    /// When the next signal is due, or was due when the last dropping state ended; correct within
+    /// 4398 s, after which ticks wrap; zero before it is first known.
     pub(super) fn scheduled(&self) -> Time {
         let known = self.count > 0;
         Time::from_nanos(if known { u64::from(self.drop_next.0) << 10 } else { 0 })
@@ -372,7 +373,7 @@ mod tests {
     }
 
     /// Fact aqm-21: an overload of flow queues raises the count from 1 to 66 at once, and the next
-    /// steps go astray before they come near 1/8.
+    /// steps move away before they approach 1/8.
     #[test]
     fn a_count_that_jumps_leaves_the_root_behind() {
         let mut root = InverseRoot::ONE;

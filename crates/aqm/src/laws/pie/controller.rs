@@ -25,7 +25,7 @@ pub(in crate::laws) enum Controller {
     Docsis(Docsis),
 }
 
-/// Evaluates `$call` with `$pie` bound to the controller in whichever variant it is.
+/// Evaluates `$call` with `$pie` bound to the controller of any variant.
 macro_rules! each {
     ($controller:expr, $pie:ident => $call:expr) => {
         match $controller {
@@ -54,8 +54,8 @@ impl Controller {
         (controller, params.timer())
     }
 
-    /// The defaults of PIE and MADPIE are inlined; the others need one more call (1 to 2 ns,
-    /// measured).
+    /// The defaults of PIE and MADPIE are inlined; the other dialects take one more call (1 to 2
+    /// ns, measured).
     #[inline(always)]
     pub(in crate::laws) fn on_enqueue(
         &mut self,

@@ -2,12 +2,12 @@
 //!
 //! Source: RFC 8034 §4 and Appendix A, as implemented by CableLabs in `docsis-ns3`,
 //! `dual-queue-coupled-aqm.cc` (classic queue, uncoupled) and in the DOCSIS mode of the ns-2
-//! `pie.cc`. Table, constants, states and the order of the tests are those of `docsis-ns3`.
+//! `pie.cc`. Table, constants, states and order of tests are those of `docsis-ns3`.
 //!
 //! Deviations from RFC 8034:
-//! - The delay is the backlog over the link's rate, in place of the two token buckets (sustained
-//!   and peak rate) of the modem's shaper; where the rate is unknown, it is the sojourn time of the
-//!   last packet that left.
+//! - The delay is the backlog over the link's rate, instead of the two token buckets (sustained and
+//!   peak rate) of the modem's shaper; if the rate is unknown, it is the sojourn time of the last
+//!   packet that left.
 //! - A random number is drawn only while the sum is between its two thresholds; `docsis-ns3` draws
 //!   one for every arrival that it counts.
 //! - Sizes are not rounded to the classes (64, 128, 256 bytes and so on) that the RFC allows.

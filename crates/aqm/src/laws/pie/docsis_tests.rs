@@ -29,7 +29,7 @@ fn docsis_moves_by_its_own_table_up_to_13_6() {
     assert_eq!(updated(13.59, 201, 201), 13.6);
 }
 
-/// CableLabs `docsis-ns3`, `DropEarly`: on the first drop in the quiescent state.
+/// CableLabs `docsis-ns3`, `DropEarly`, grants it on the first drop in the quiescent state.
 #[test]
 fn docsis_allows_a_burst_after_its_first_drop() {
     let mut pie = docsis(Limit::Packets(90));
@@ -52,8 +52,8 @@ fn docsis_allows_a_burst_after_its_first_drop() {
     assert_eq!(pie.drop_prob(), 0.0, "and the probability forced to 0");
 }
 
-/// RFC 8034: quiet for more than 1 s. One quiet update leads from the active state to the quiescent
-/// one, 63 more (1008 ms) to rest.
+/// RFC 8034 requires more than 1 s of quiet. One quiet update leads from the active state to the
+/// quiescent one, 63 more (1008 ms) to rest.
 #[test]
 fn docsis_is_inactive_after_more_than_a_second_of_quiet() {
     let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0);
@@ -64,8 +64,8 @@ fn docsis_is_inactive_after_more_than_a_second_of_quiet() {
     assert!(pie.is_at_rest());
 }
 
-/// CableLabs `docsis-ns3`, `CalculateDropProb`: any quiet update makes the next drop grant a burst
-/// again; one that is not quiet restarts the second of quiet.
+/// CableLabs `docsis-ns3`, `CalculateDropProb`: after any quiet update the next drop grants a burst
+/// again; an update that is not quiet restarts the second of quiet.
 #[test]
 fn docsis_allows_another_burst_after_one_quiet_update() {
     let busy = |pie: &mut Docsis| {
@@ -97,7 +97,7 @@ fn docsis_counts_arrivals_that_are_exempt() {
         let head = arrival(Time::ZERO, Ecn::NotEct);
         pie.on_enqueue(head, full_packets(packets), &mut Rng::scripted(0.999))
     };
-    // 0.5 x 1514/1024 = 0.74 each: at 8.5 from the 12th on.
+    // Each adds 0.5 x 1514/1024 = 0.74, which reaches 8.5 at the 12th.
     assert!((0..12).all(|_| judge(1) == Verdict::Pass));
     assert_eq!(judge(40), DROP);
 }

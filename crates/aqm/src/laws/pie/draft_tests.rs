@@ -42,7 +42,7 @@ fn the_draft_is_off_below_a_third_of_the_limit_and_after_congestion() {
     assert_eq!(congested(&mut pie, 99, 50), 0.0, "off again");
 }
 
-/// Schwarzkopf et al. 2016 §II: drops above 8.5; RFC 8033 Appendix B has `>=`.
+/// Schwarzkopf et al. 2016 §II drops above 8.5; RFC 8033 Appendix B tests `>=`.
 #[test]
 fn the_draft_draws_up_to_a_sum_of_exactly_8_5() {
     let mut pie = draft(Limit::Packets(1000), &[("on_off", "false"), ("max_burst", "0s")]);
@@ -58,7 +58,8 @@ fn the_draft_draws_up_to_a_sum_of_exactly_8_5() {
     assert_eq!((gap(), gap()), (Some(86), Some(86)));
 }
 
-/// RFC 8033 Appendix A: the sojourn time counts, whatever it left behind; fact aqm-79.
+/// RFC 8033 Appendix A: the sojourn time counts, whatever backlog the packet left behind; fact
+/// aqm-79.
 #[test]
 fn appendix_a_keeps_the_delay_of_a_packet_that_left_nothing() {
     for (dialect, delay) in [("rfc8033", 0.0), ("rfc8033_basic", 0.04)] {
@@ -81,7 +82,7 @@ fn the_default_takes_its_delay_from_the_rate_on_request() {
     assert_near(var(&pie, "delay"), 0.03, 1e-9);
 }
 
-/// What has no effect is refused, and gains that the kernel cannot hold.
+/// Parameters without effect are refused, and so are gains that the kernel cannot hold.
 #[test]
 fn parameters_without_effect_are_refused() {
     let refusal = |text: &str| crate::QdiscSpec::parse(text).unwrap_err().message;

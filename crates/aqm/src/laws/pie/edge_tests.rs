@@ -14,7 +14,7 @@ use crate::units::Limit;
 const DROP: Verdict = Verdict::Drop(Cause::Random);
 const MARK: Verdict = Verdict::Mark(Cause::Random);
 
-/// A PIE without a burst allowance that a standing delay of 60 ms has driven above `prob`.
+/// A PIE without a burst allowance, driven above `prob` by a standing delay of 60 ms.
 fn driven_above(prob: f64, dialect: &str, settings: &[(&str, &str)]) -> Pie {
     let mut pie: Pie = law_of(dialect, &[&[("max_burst", "0s")], settings].concat());
     while var(&pie, "drop_prob") < prob {
@@ -54,7 +54,7 @@ fn an_overflow_clears_the_sum_and_ends_the_delay_of_an_empty_queue() {
     }
 }
 
-/// Without departures the delay stays, so the probability settles at a bound; an idle time of
+/// Without departures the delay is constant, so the probability settles at a bound; an idle time of
 /// centuries then costs no more than one of minutes.
 #[test]
 fn a_probability_at_a_bound_rests_though_the_last_delay_stays() {
@@ -72,7 +72,7 @@ fn a_probability_at_a_bound_rests_though_the_last_delay_stays() {
     }
 }
 
-/// CableLabs `docsis-ns3` clears the sum of a dropped arrival as well; without a known rate the
+/// CableLabs `docsis-ns3` also clears the sum for a dropped arrival; if the rate is unknown, the
 /// delay is that of the last departure.
 #[test]
 fn docsis_takes_sojourn_times_where_the_rate_is_unknown_and_the_rate_once_it_is() {
@@ -169,15 +169,15 @@ fn linux_averages_rates_by_eighths() {
     let mut pie = linux_with_rate().started(0.5, Span::from_millis(30));
     serve(&mut pie, 0, 17, 1, 20_000);
     serve(&mut pie, 18, 17, 2, 20_000);
-    // 17 packets over 16 ms, then 17 over 34 ms since the first measurement ended.
+    // The rates are 17 packets over 16 ms, then 17 over 34 ms since the first measurement ended.
     let (first, second) = (17, 17_000 * 256 / (34_000_000 / 64));
     let rate = first - (first >> 3) + (second >> 3);
     pie.update(bytes(17_000));
     assert_near(pie.delay(), (17_000 * 256 / rate) as f64 * 64e-9, 1e-12);
 }
 
-/// Linux `sch_pie.c`, `pie_process_dequeue`: the burst allowance falls by the measurement; one that
-/// ends with little left starts no other.
+/// Linux `sch_pie.c`, `pie_process_dequeue`: the burst allowance falls by each measurement; a
+/// measurement that ends with little backlog starts no other.
 #[test]
 fn linux_measures_while_enough_waits_and_lowers_the_burst_allowance_by_it() {
     let mut pie = linux_with_rate();
@@ -191,7 +191,7 @@ fn linux_measures_while_enough_waits_and_lowers_the_burst_allowance_by_it() {
     assert_near(pie.burst_allowance(), 0.15 - 0.032, 1e-6);
 }
 
-/// Linux `sch_pie.c`, `pie_calculate_probability`: calm restarts a measurement only once a rate is
+/// Linux `sch_pie.c`, `pie_calculate_probability`: calm restarts a measurement only if a rate is
 /// known.
 #[test]
 fn linux_restarts_its_rate_after_calm() {
@@ -247,8 +247,8 @@ fn arrival_of(size: u32, now: Time) -> Head {
     Head { bytes: size, ..arrival(now, Ecn::NotEct) }
 }
 
-/// The PIE of 2013 in the Linux `sch_pi2.c` of 2015: strictly above 250 ms; decay while both delays
-/// are 0; a calm update renews the allowance and forgets the rate.
+/// The PIE of 2013 in the Linux `sch_pi2.c` of 2015: kicks strictly above 250 ms; decays while both
+/// delays are 0; a calm update renews the allowance and forgets the rate.
 #[test]
 fn the_heuristics_of_2013_end_where_they_should() {
     let linux2013 = [("heuristics", "linux2013")];
@@ -258,7 +258,7 @@ fn the_heuristics_of_2013_end_where_they_should() {
         pie.update(bytes(bytes_waiting));
         pie.drop_prob() - p
     };
-    // Eleven packets in ten, then in eleven milliseconds: a rate of 1.05 MB/s.
+    // Eleven packets leave in ten, then in eleven milliseconds: a rate of 1.05 MB/s.
     assert_near(moved(0.2, 0.24, 262_500), 0.02, 1e-12);
     assert_near(moved(0.2, 0.24, 262_600), 0.04, 1e-12);
     let idle = |delay| {

@@ -22,7 +22,7 @@ const KICK_ABOVE: u64 = ticks(Span::from_millis(250));
 /// 8 bits of fraction in rates, as bytes per tick would be too coarse.
 const RATE_SHIFT: u32 = 8;
 
-/// psched ticks of 64 ns.
+/// Converts to psched ticks of 64 ns.
 const fn ticks(span: Span) -> u64 {
     span.as_nanos() >> 6
 }

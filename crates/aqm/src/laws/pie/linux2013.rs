@@ -4,9 +4,9 @@
 //! Source: repository dtaht/cerowrt-3.10, `target/linux/generic/patches-3.10/678-pie-backport-pie-
 //! to-linux-3.10.patch` ("pie v4", 2013-12-15): `drop_early`, `pie_process_dequeue`,
 //! `calculate_probability`, `pie_vars_init`. Mainline's first `sch_pie.c` (Linux 3.14) uses the
-//! same expression for the decay. The product `prob * 98` has 32 bits and wraps from a probability
-//! of 1.02 % on, so that a queue found empty twice resets the probability to below 1 % (fact
-//! aqm-131). `decay_wraps=false` computes it in 64 bits.
+//! same expression for the decay. The product `prob * 98` has 32 bits and wraps at probabilities
+//! above 1.02 %, so an update that finds the queue empty a second time resets the probability to
+//! below 1 % (fact aqm-131). `decay_wraps=false` computes it in 64 bits.
 //!
 //! Deviations: a draw is the upper 32 bits of a number from the law's own stream. Linux has
 //! [`super::linux`] today; ns-3 has no such dialect.
@@ -24,7 +24,7 @@ const KICK_ABOVE: u64 = ticks(Span::from_millis(250));
 /// 8 bits of fraction in rates, as bytes per tick would be too coarse.
 const RATE_SHIFT: u32 = 8;
 
-/// psched ticks of 64 ns.
+/// Converts to psched ticks of 64 ns.
 const fn ticks(span: Span) -> u64 {
     span.as_nanos() >> 6
 }
@@ -172,8 +172,8 @@ impl Linux2013Pie {
         (per_tick(self.alpha), per_tick(self.beta))
     }
 
-    /// 98 % of the probability; with the module's 32 bits, a value below 1 % if the probability is
-    /// above 1.02 %.
+    /// 98 % of the probability; with the module's 32 bits, a probability above 1.02 % yields less
+    /// than 1 %.
     fn decayed(&self) -> u32 {
         if self.decay_wraps {
             self.prob.wrapping_mul(98) / 100

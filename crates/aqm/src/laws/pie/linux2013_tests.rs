@@ -40,8 +40,8 @@ fn steps_are_an_eighth_a_half_and_one_by_probability() {
     }
 }
 
-/// Departures at 10 Mbit/s. Seven packets in the time of six are counted as 11.8 Mbit/s, and the
-/// rate is a whole number of 256ths of a byte per tick.
+/// Departures at 10 Mbit/s. Seven packets in the time of six count as 11.8 Mbit/s, and the rate is
+/// a whole number of 256ths of a byte per tick.
 fn filled_rate(pie: &mut Linux2013Pie) {
     for i in 0..10 {
         let now = Time::ZERO + Span::from_micros(1_000_000 + 1_200 * i);

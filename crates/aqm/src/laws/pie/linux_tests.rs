@@ -27,7 +27,7 @@ fn linux_update(pie: &mut LinuxPie, delay_ms: u64) -> f64 {
     pie.drop_prob()
 }
 
-/// The steps of RFC 8033 §4.2; ticks of 64 ns and integer gains cost less than one part in 10^6.
+/// The steps of RFC 8033 §4.2; ticks of 64 ns and integer gains change less than one part in 10^6.
 #[test]
 fn linux_moves_like_the_rfc_where_neither_cap_nor_decay_acts() {
     let p = linux_update(&mut linux(0.0, 15_000, &[]), 30);
@@ -79,7 +79,7 @@ fn judge(pie: &mut LinuxPie, backlog: Backlog, u: f64, ecn: Ecn) -> Verdict {
     pie.on_enqueue(arrival(Time::ZERO, ecn), backlog, &mut Rng::scripted(u))
 }
 
-/// Fact aqm-65, in 56 bits.
+/// Fact aqm-65, computed in 56 bits.
 #[test]
 fn linux_bounds_gaps_whatever_is_drawn() {
     let gap = |p, u| {
@@ -87,7 +87,7 @@ fn linux_bounds_gaps_whatever_is_drawn() {
         let is_hit = |_: &i32| judge(&mut pie, full_packets(9), u, Ecn::NotEct) == DROP;
         (1..).find(is_hit).expect("a hit")
     };
-    // A probability that is rounded down reaches its thresholds one addition late at most.
+    // A probability that is rounded down reaches its thresholds at most one addition late.
     let near = |found: [i32; 3], ideal: [i32; 3]| {
         assert!(found.iter().zip(ideal).all(|(f, i)| (0..=1).contains(&(f - i))), "{found:?}");
     };
@@ -108,7 +108,7 @@ fn linux_marks_every_packet_once_a_mark_is_overdue() {
     assert_eq!(judge(&mut pie, full_packets(9), 0.999, Ecn::Ect0), Verdict::Pass);
 }
 
-/// Linux `sch_pie.c`, `pie_qdisc_enqueue`: `<=`.
+/// Linux `sch_pie.c`, `pie_qdisc_enqueue`, tests `<=`.
 #[test]
 fn linux_marks_at_exactly_ten_percent() {
     let verdict = |p| {
@@ -135,7 +135,7 @@ fn linux_exempts_by_the_latest_delay_and_strictly_less_than_two_packets() {
 }
 
 /// Linux `sch_pie.c`, `pie_process_dequeue` and `pie_calculate_probability`: the allowance falls by
-/// the time between departures, not at the first one, and is renewed by a calm update.
+/// the time between departures, not at the first departure, and a calm update renews it.
 #[test]
 fn linux_burst_allowance_falls_between_departures() {
     let mut pie: Pie = law_of("linux", &[]);
@@ -195,8 +195,8 @@ fn linux_byte_mode_adds_by_size() {
     assert_near(pie.accumulator(), 0.05, 1e-12);
 }
 
-/// Linux `sch_pie.c`, `pie_process_dequeue`: where the backlog is exactly the threshold at the end
-/// of a measurement, the next one starts with the packet in hand.
+/// Linux `sch_pie.c`, `pie_process_dequeue`: if the backlog equals the threshold at the end of a
+/// measurement, the next one starts with the packet in hand.
 #[test]
 fn linux_starts_the_next_measurement_at_a_backlog_of_exactly_the_threshold() {
     let mut pie: LinuxPie = linux(0.0, 0, &[("delay", "rate")]);
@@ -204,8 +204,8 @@ fn linux_starts_the_next_measurement_at_a_backlog_of_exactly_the_threshold() {
         let head = Head { bytes: size, ecn: Ecn::NotEct, enqueued: ms(at) };
         pie.on_dequeue(ms(at), head, bytes(backlog));
     };
-    // Measurements of 16384 B in 16 ms, which is 16/256 bytes per tick of 64 ns, and in 32 ms,
-    // 8/256; the second begins where the first ends, and counts for an eighth.
+    // One measurement has 16384 B in 16 ms, 16/256 bytes per tick of 64 ns, the next has them in 32
+    // ms, 8/256; the second begins where the first ends, and counts for an eighth.
     leave(&mut pie, 0, 8_192, 40_000);
     leave(&mut pie, 16, 8_192, 16_384);
     leave(&mut pie, 48, 16_384, 16_384);
@@ -213,7 +213,7 @@ fn linux_starts_the_next_measurement_at_a_backlog_of_exactly_the_threshold() {
     assert_near(pie.delay(), 16_384.0 / (15.0 / 256.0) * 64e-9, 64e-9);
 }
 
-/// Linux `sch_pie.c`, `pie_calculate_probability`: the gains by decades of p, down to 10^-6.
+/// Linux `sch_pie.c`, `pie_calculate_probability`, scales the gains by decades of p, down to 10^-6.
 #[test]
 fn linux_gains_shrink_by_powers_of_two_with_each_decade() {
     let steps = [(0.2, 0), (0.05, 1), (5e-3, 3), (5e-4, 5), (5e-5, 7), (5e-6, 9), (5e-7, 11)];
@@ -224,7 +224,7 @@ fn linux_gains_shrink_by_powers_of_two_with_each_decade() {
     }
 }
 
-/// Linux `sch_pie.c`, `pie_calculate_probability`: a new burst only after two calm updates.
+/// Linux `sch_pie.c`, `pie_calculate_probability`, allows a new burst only after two calm updates.
 #[test]
 fn linux_allows_a_new_burst_only_once_both_delays_are_below_half_the_target() {
     let mut pie = linux(0.0, 15_000, &[]);

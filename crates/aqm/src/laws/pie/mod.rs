@@ -12,17 +12,16 @@
 //!   once the queue is empty, as in Linux and ns-3 (fact aqm-79). Appendix B estimates a departure
 //!   rate.
 //! - The burst allowance is tested before the drop decision (§4.4, Appendix A), not after it as in
-//!   Appendix B, where accumulator and generator move on although nothing can be dropped.
+//!   Appendix B, where accumulator and random generator advance although nothing can be dropped.
 //! - A marked packet is enqueued, and the accumulator is cleared on marks as well as on drops; the
 //!   pseudo-code of Appendix B leaves both open (fact aqm-76).
 //! - The accumulator is an integer in units of 2^-56, so that 0.85 and 8.5 are met exactly (fact
 //!   aqm-2).
 //!
 //! Deviations of `rfc8033` from Linux `sch_pie.c`: the probability cannot exceed 1; no kick of 2 %
-//! above 250 ms; decay by 0.98, not 63/64; ECN below 10 %, not up to and including it; the
-//! half-target exemption uses the delay at the last update; the burst allowance falls at updates,
-//! not between departures, and is renewed by an arrival; the first update comes after one
-//! `tupdate`, not after 500 ms.
+//! above 250 ms; decay by 0.98, not 63/64; ECN strictly below 10 %; the half-target exemption uses
+//! the delay at the last update; the burst allowance falls at updates, not between departures, and
+//! is renewed by an arrival; the first update comes after one `tupdate`, not after 500 ms.
 //!
 //! Deviations of `rfc8033` from ns-3 (mid-2026): ns-3 holds the probability at 0 during a burst,
 //! allows a burst at the first arrival and again only after calm, derandomises on request only, and

@@ -73,7 +73,7 @@ pub(in crate::laws) struct Ns2Pie {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// The next arrival starts a burst.
+    /// The next arrival will start a burst.
     NoBurst,
     /// The burst allowance has been granted; it may be used up.
     Protecting,

@@ -100,7 +100,7 @@ fn the_kick_needs_more_than_200_ms() {
     assert_near(update(&mut started(0.5, 0.2), 201), 0.54, 1e-12);
 }
 
-/// ns-2 `pie.cc`, `PIEQueue::drop_early`: the draw comes before the exemptions.
+/// ns-2 `pie.cc`, `PIEQueue::drop_early`, draws before it tests the exemptions.
 #[test]
 fn a_draw_is_made_for_every_packet_that_no_burst_protects() {
     let draws = |pie: &mut Ns2Pie| {
@@ -129,8 +129,8 @@ fn ns_3_draws_for_packets_that_are_not_exempt_only() {
     assert!(!draws(0.1, 0.02, 2), "two packets wait");
 }
 
-/// ns-3.44 `pie-queue-disc.cc`, `PieQueueDisc::DropEarly`: `m_accuProb += m_dropProb`, whatever the
-/// size by which p is scaled.
+/// ns-3.44 `pie-queue-disc.cc`, `PieQueueDisc::DropEarly`: `m_accuProb += m_dropProb`, regardless
+/// of the packet size by which p is scaled.
 #[test]
 fn ns_3_adds_up_probabilities_that_are_not_scaled_by_packet_size() {
     let setup = Setup { is_ns3: true, derandomise: true, byte_mode: true, ..SETUP };
@@ -140,7 +140,7 @@ fn ns_3_adds_up_probabilities_that_are_not_scaled_by_packet_size() {
     assert_near(pie.accumulator(), 0.25, 1e-12);
 }
 
-/// ns-3 3.44 `PieQueueDisc::DropEarly`: the exemptions come before the draw; equality hits.
+/// ns-3 3.44 `PieQueueDisc::DropEarly` tests the exemptions before it draws; equality hits.
 #[test]
 fn ns3_draws_for_no_packet_that_is_exempt() {
     let ns3 = |p, delay| Ns2Pie { setup: Setup { is_ns3: true, ..SETUP }, ..started(p, delay) };
@@ -169,7 +169,7 @@ fn drops_unless_calm_or_small_and_marks_below_ten_percent() {
 }
 
 /// The authors' ns-2 `PIEQueue::calculate_p`: one update leaves the protected state, then more than
-/// 1.5 s / 30 ms = 50 are counted.
+/// 1.5 s / 30 ms = 50 updates are counted.
 #[test]
 fn a_burst_is_allowed_again_after_a_second_and_a_half_of_calm() {
     let mut pie = started(0.0, 0.0);
@@ -180,7 +180,7 @@ fn a_burst_is_allowed_again_after_a_second_and_a_half_of_calm() {
         update(&mut pie, 0);
         calm_updates += 1;
     }
-    // One update leads to InBurst, 50 are counted, the next one exceeds them.
+    // One update leads to InBurst, 50 are counted, and one more exceeds the limit.
     assert_eq!(calm_updates, 52);
     judge(&mut pie, 50, 0.5, Ecn::NotEct);
     assert_eq!(pie.burst_allowance(), 0.1);
@@ -197,7 +197,7 @@ fn congestion_restarts_the_count_of_calm_updates() {
     assert_eq!(pie.phase, Phase::NoBurst);
 }
 
-/// ns-2 `pie.cc`, `PIEQueue::calculate_p`: both delays strictly below half the target.
+/// ns-2 `pie.cc`, `PIEQueue::calculate_p`: calm means both delays strictly below half the target.
 #[test]
 fn exactly_half_the_target_is_not_calm() {
     let phase_after = |delay_old: f64, backlog| {
@@ -212,7 +212,7 @@ fn exactly_half_the_target_is_not_calm() {
     assert_eq!(phase_after(0.01, 9_000), Phase::Protecting);
 }
 
-/// Fact aqm-72: the rate is forgotten in calm, so that the next delay is 0.
+/// Fact aqm-72: calm resets the rate, so the next delay is 0.
 #[test]
 fn calm_forgets_the_departure_rate() {
     let mut pie = started(0.0, 0.0);

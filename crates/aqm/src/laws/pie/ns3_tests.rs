@@ -34,7 +34,7 @@ fn ns3_has_an_upper_bound_and_no_kick() {
     assert!(steps.skip(10).all(|step| step <= 0.02 + 1e-12), "cap and no kick");
 }
 
-/// Fact aqm-68, for ns-3 has the table of the RFC.
+/// Fact aqm-68, because ns-3 has the RFC's table.
 #[test]
 fn ns3_moves_by_the_table_of_the_rfc() {
     let mut pie = ns3(&[]);
@@ -44,8 +44,8 @@ fn ns3_moves_by_the_table_of_the_rfc() {
     }
 }
 
-/// ns-3 `PieQueueDisc::DropEarly`: two packets of a limit in packets, two mean packets of one in
-/// bytes.
+/// ns-3 `PieQueueDisc::DropEarly` exempts two packets under a limit in packets, two mean packets
+/// under one in bytes.
 #[test]
 fn ns3_exempts_two_packets_in_the_unit_of_the_limit() {
     let exempts = |limit, queue: Backlog| {

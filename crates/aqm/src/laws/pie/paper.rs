@@ -78,7 +78,7 @@ impl Paper {
         Verdict::signal(mark, Cause::Random)
     }
 
-    /// Linux code of 2013: exempt are a short delay at a low probability, and fewer than two
+    /// Linux code of 2013: a short delay at a low probability is exempt, and so are fewer than two
     /// packets.
     fn is_exempt(&self, queue: Backlog) -> bool {
         let calm = self.delay < self.half_target && self.drop_prob < 0.2;

@@ -16,7 +16,7 @@ const DELAYS_MS: [u64; 11] = [30, 40, 50, 60, 60, 40, 20, 10, 0, 0, 0];
 fn paper(p: f64, delay: f64, settings: &[(&str, &str)]) -> Paper {
     let mut pie = Paper::new(&params_of("paper2013", settings), &env());
     for i in 0..=11 {
-        // The first packet of a cycle is counted: an empty one keeps the rate round.
+        // The packet that starts a cycle is counted; with zero bytes, the rate is a round number.
         let head = Head { bytes: if i == 0 { 0 } else { 1000 }, ecn: Ecn::NotEct, enqueued: ms(i) };
         pie.on_dequeue(ms(i), head, bytes(20_000));
     }
@@ -41,7 +41,7 @@ fn the_paper_follows_its_equation_step_by_step() {
     }
 }
 
-/// Pan et al. 2013 §III: after 0.96 s and 3.12 s.
+/// Pan et al. 2013 §III: 1 % after 0.96 s and 10 % after 3.12 s.
 #[test]
 fn the_paper_takes_32_updates_to_1_percent_and_104_to_10() {
     let mut pie = paper(0.0, 0.04, &[]);
@@ -50,8 +50,7 @@ fn the_paper_takes_32_updates_to_1_percent_and_104_to_10() {
     assert_eq!((first(0.01 - 1e-12), first(0.1 - 1e-12)), (32, 104));
 }
 
-/// Pan et al. 2013 §III: the allowance falls by the duration of each rate sample, and is renewed
-/// there.
+/// Pan et al. 2013 §III: each rate sample lowers the allowance by its duration, and may renew it.
 #[test]
 fn the_paper_lowers_the_burst_allowance_by_measured_time() {
     let mut pie = Paper::new(&params_of("paper2013", &[]), &env());

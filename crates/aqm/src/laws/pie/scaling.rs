@@ -11,18 +11,18 @@ words! {
         Paper2013 = "paper2013",
         /// RFC 8033 §4.2: rows down to a millionth (also Linux and ns-3).
         Rfc8033 = "rfc8033",
-        /// The authors' ns-2 `pie.cc`: coarser below 0.1 %, and growing above 10 %.
+        /// The authors' ns-2 `pie.cc`: coarser below 0.1 %; steps grow above 10 %.
         Ns2 = "ns2",
-        /// RFC 8034: fine below 0.1 %, growing above 10 %.
+        /// RFC 8034: fine below 0.1 %; steps grow above 10 %.
         Docsis = "docsis",
     }
 }
 
-/// Down to 0.1 %, where the fine tables go on (RFC 8033 §4.2).
+/// Rows up to 0.1 %, which only the fine tables have (RFC 8033 §4.2).
 const FINE: [(f64, f64); 3] = [(1e-6, 1.0 / 2048.0), (1e-5, 1.0 / 512.0), (1e-4, 1.0 / 128.0)];
-/// From 0.01 % to 10 %, the same in all tables but the oldest.
+/// Rows from 0.01 % to 10 %, the same in all tables but the oldest.
 const MIDDLE: [(f64, f64); 3] = [(1e-3, 1.0 / 32.0), (0.01, 1.0 / 8.0), (0.1, 1.0 / 2.0)];
-/// Above 10 % steps grow, in the ns-2 code and its derivatives.
+/// Rows above 10 %, where steps grow in the ns-2 code and its derivatives.
 const GROWING: [(f64, f64); 3] = [(1.0, 2.0), (10.0, 8.0), (f64::INFINITY, 32.0)];
 /// Above 10 % steps are unscaled.
 const WHOLE: (f64, f64) = (f64::INFINITY, 1.0);

@@ -191,8 +191,8 @@ impl Standard {
     }
 
     /// RFC 8033 Appendix B switches PIE off when p and both delays are 0. PIE would then be
-    /// switched off immediately, since the delay is also 0 before a rate is known: here the queue
-    /// must be empty too (fact aqm-77).
+    /// switched off immediately, because the delay is also 0 before a rate is known; so here the
+    /// queue must be empty too (fact aqm-77).
     fn maybe_switch_off(&mut self, delay_old: Span, queue: Backlog) {
         let over = self.drop_prob == 0.0
             && self.delay == Span::ZERO
@@ -260,7 +260,7 @@ impl Standard {
         self.scaled_prob = ScaledProb::new(p);
     }
 
-    /// Whether updates change nothing until a packet arrives. The delay stays that of the last
+    /// Whether updates change nothing until a packet arrives. The delay remains that of the last
     /// departure, so the probability settles at a bound.
     pub(super) fn is_at_rest(&self) -> bool {
         let has_delay_of_next =

@@ -39,21 +39,21 @@ fn update(pie: &mut Pie, delay: Span) -> f64 {
     var(pie, "drop_prob")
 }
 
-/// RFC 8033 §4.2: from 15 to 30 ms, (0.001875 + 0.01875) / 2048.
+/// RFC 8033 §4.2: from 15 to 30 ms the step is (0.001875 + 0.01875) / 2048.
 #[test]
 fn smallest_probabilities_move_by_a_2048th_of_the_step() {
     let mut pie = started(0.0, Span::from_millis(15), &[]);
     assert_near(update(&mut pie, Span::from_millis(30)), 1.00708e-5, 5e-11);
 }
 
-/// RFC 8033 §4.2: at a steady 30 ms, 0.05 + 0.001875 / 2.
+/// RFC 8033 §4.2: at a steady 30 ms the result is 0.05 + 0.001875 / 2.
 #[test]
 fn probabilities_of_a_few_percent_move_by_half_the_step() {
     let mut pie = started(0.05, Span::from_millis(30), &[]);
     assert_near(update(&mut pie, Span::from_millis(30)), 0.0509375, 1e-12);
 }
 
-/// RFC 8033 §4.2: (0.5 - 0.001875) times 0.98.
+/// RFC 8033 §4.2: the result is (0.5 - 0.001875) times 0.98.
 #[test]
 fn an_empty_queue_lets_the_probability_decay_after_the_step() {
     let mut pie = started(0.5, Span::ZERO, &[]);
@@ -75,7 +75,7 @@ fn from_ten_percent_on_a_step_is_at_most_two_percentage_points() {
     assert_eq!(after_a_jump(0.2, "false"), 1.0);
 }
 
-/// RFC 8033 §4.2: after 0.99 s and 2.43 s.
+/// RFC 8033 §4.2: they are reached after 0.99 s and 2.43 s.
 #[test]
 fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to_10() {
     let mut pie = started(0.0, Span::from_millis(30), &[]);
@@ -84,8 +84,8 @@ fn a_standing_delay_of_twice_the_target_takes_66_updates_to_1_percent_and_162_to
     assert_eq!((first(0.01), first(0.1)), (66, 162));
 }
 
-/// RFC 8033 §5.4: ceil(0.85/p) arrivals, then a geometric gap, at most 8.5/p in all. The first gap
-/// is like any other, because the sum starts at zero.
+/// RFC 8033 §5.4: a gap is ceil(0.85/p) arrivals, then geometric, at most 8.5/p in all. The first
+/// gap follows the same rule, because the sum starts at zero.
 #[test]
 fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
     for (p, shortest, longest, expected) in
@@ -198,7 +198,7 @@ fn the_burst_allowance_is_renewed_only_when_all_congestion_is_over() {
 fn below_half_the_target_nothing_is_dropped_until_20_percent() {
     let drops = |p, delay_old_us: u64, packets| {
         let mut pie = started(p, Span::from_micros(delay_old_us), &[]);
-        // The delay at the last update counts, not this one.
+        // The delay at the last update counts, not this new one.
         standard(&mut pie).delay = Span::from_millis(30);
         (0..100).any(|_| judge(&mut pie, full_packets(packets), 0.0, Ecn::NotEct) != Verdict::Pass)
     };
@@ -207,7 +207,7 @@ fn below_half_the_target_nothing_is_dropped_until_20_percent() {
     assert!(drops(0.19, 7_500, 100), "exactly half is not below");
 }
 
-/// RFC 8033 §4.1: up to and including twice the packet size.
+/// RFC 8033 §4.1 exempts backlogs up to and including twice the packet size.
 #[test]
 fn two_packets_or_less_are_never_too_many() {
     let drops = |bytes, settings: &[(&str, &str)]| {
@@ -287,7 +287,7 @@ fn from_rest_the_controller_follows_its_equation_through_the_table() {
     }
 }
 
-/// Fact aqm-79; an eviction that empties the queue likewise.
+/// Fact aqm-79; an eviction that empties the queue also ends the delay.
 #[test]
 fn the_delay_is_that_of_the_last_packet_and_zero_once_it_left_nothing() {
     let mut pie: Pie = law(&[]);

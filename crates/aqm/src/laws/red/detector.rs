@@ -57,7 +57,8 @@ pub(in crate::laws) enum Style {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(in crate::laws) struct Detector {
-    /// Arrivals since the last signal, while the average is above `min_th` (`count`; none: -1).
+    /// Arrivals since the last signal while the average is above `min_th` (`count`); `None` is its
+    /// -1.
     since_signal: Option<u32>,
     /// ns-2, ns-3 (`old`): the average was above `min_th` at the last arrival that could have been
     /// signalled.
@@ -78,7 +79,7 @@ pub(in crate::laws) struct Curve {
     pub(in crate::laws) max_th: f64,
     pub(in crate::laws) max_p: f64,
     gentle: bool,
-    /// Where the gentle slope starts, if not at the current `max_p`.
+    /// Where the gentle slope starts; `None`: at the current `max_p`.
     gentle_from: Option<f64>,
 }
 
@@ -173,9 +174,8 @@ impl Detector {
             Style::Ns2 | Style::Ns3 => self.ns_verdict(can_mark, head.bytes, queue, rng),
         };
         if was_idle && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
-            // The link was idle and stays idle: a dequeue that would record that may never come. If
-            // the link was busy, it is sending the last packet, and the next dequeue starts the
-            // idle time.
+            // The link was idle and remains idle: a dequeue that would record this may never come.
+            // If the link is busy with the last packet, the next dequeue starts the idle time.
             self.average.idle_since = Some(now);
         }
         verdict
@@ -249,7 +249,7 @@ impl Detector {
         hit
     }
 
-    /// ns-3 `RedQueueDisc::DoDequeue` uses the time of the latest call that found the queue empty.
+    /// ns-3 `RedQueueDisc::DoDequeue` uses the time of the latest call on an empty queue.
     pub(in crate::laws) fn on_empty(&mut self, now: Time) {
         let is_first = self.average.idle_since.is_none();
         if is_first || self.setup.style == Style::Ns3 {
@@ -301,11 +301,11 @@ struct Draw {
     or_equal: bool,
 }
 
-/// Whether the draw hits the packet that is `count` arrivals after the last signal, which is
-/// `u < p_a`. With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_a = p_b / (2 - count
-/// p_b), and 1 where the quotient is not a probability (ns-2.35 `red.cc`, `REDQueue::modify_p`).
-/// The inequality is multiplied by the denominator, whose rounding would make a p_a of exactly 1/2
-/// too large (fact aqm-44).
+/// Whether the draw hits the packet that comes `count` arrivals after the last signal: `u < p_a`.
+/// With uniform gaps p_a = p_b / (1 - count p_b), with `wait` p_a = p_b / (2 - count p_b), and p_a
+/// = 1 if the quotient is not a probability (ns-2.35 `red.cc`, `REDQueue::modify_p`). The
+/// inequality is multiplied by the denominator, whose rounding would make a p_a of exactly 1/2 too
+/// large (fact aqm-44).
 fn is_hit(mode: GapMode, p_b: f64, count: u32, draw: Draw) -> bool {
     // Tolerates the rounding of count * p_b where the product should be 1, as in 10 * 0.1.
     const TOLERANCE: f64 = 1e-12;
@@ -319,7 +319,7 @@ fn is_hit(mode: GapMode, p_b: f64, count: u32, draw: Draw) -> bool {
     draw.u < reach || (draw.or_equal && draw.u <= reach)
 }
 
-/// p_a of a packet of `size` mean packets, `count` mean packets after the last signal, under a
+/// p_a for a packet of `size` mean packets, `count` mean packets after the last signal, under a
 /// limit in bytes (ns-3.44 `red-queue-disc.cc`, `RedQueueDisc::ModifyP`).
 fn scaled_p_a(mode: GapMode, p_b: f64, count: f64, size: f64) -> f64 {
     let passed = count * p_b;
@@ -352,9 +352,9 @@ fn thresholds(setup: &Setup, counts_bytes: bool, packet_rate: Option<f64>) -> (f
 }
 
 /// The weight of a sample: as set, or for a time constant of one second's worth of packets (ns-2
-/// `red.cc`, `REDQueue::initParams`, `q_weight_` 0); in `ns2` of ten round trips of 0.1 s or three
-/// packet times (-1), for the delay of the link is unknown here. If the rate is unknown, 0.002, the
-/// default of ns-3 `RedQueueDisc`.
+/// `red.cc`, `REDQueue::initParams`, `q_weight_` 0); in `ns2` of ten round trips of 0.1 s or of
+/// three packet times (-1), because the delay of the link is unknown here. If the rate is unknown,
+/// 0.002, the default of ns-3 `RedQueueDisc`.
 fn weight(setup: &Setup, packet_rate: Option<f64>) -> f64 {
     let packets = |rate: f64| match setup.style {
         Style::Ns2 => 10.0 * (3.0 / rate).max(0.1) * rate,
@@ -402,7 +402,7 @@ impl Average {
 mod tests {
     use super::*;
 
-    /// Fact aqm-44: p_a at counts 1 to 9, and where a draw of exactly 1/2 hits.
+    /// Fact aqm-44: p_a at counts 1 to 9, and the count at which a draw of exactly 1/2 hits.
     #[test]
     fn the_probability_of_a_hit_grows_with_the_count_and_reaches_one_half_at_8() {
         let p_a = [0.1111, 0.125, 0.1429, 0.1667, 0.2, 0.25, 0.3333, 0.5, 1.0];

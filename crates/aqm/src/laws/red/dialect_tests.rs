@@ -49,8 +49,8 @@ fn linux_survives_a_backlog_that_cannot_be() {
     assert_eq!(var(&red, "drop_prob"), 1.0);
 }
 
-/// Fact aqm-43: the largest numbers of 0 .. 2^32 give R = 500054 > 10 * 50000, by the division of
-/// whole numbers, and so a gap of 11.
+/// Fact aqm-43: the largest numbers of 0 .. 2^32 give R = 500054 > 10 * 50000 by integer division,
+/// and therefore a gap of 11.
 #[test]
 fn linux_has_a_gap_of_11_by_rounding() {
     let gap = |u| {
@@ -65,7 +65,7 @@ fn linux_has_a_gap_of_11_by_rounding() {
     assert_eq!(gap(0.999_999_9), Some(11));
 }
 
-/// Linux `red.h`, `red_action`: the first packet above `min_th` only draws, and one number serves
+/// Linux `red.h`, `red_action`: the first packet above `min_th` only draws, and this number is used
 /// until the signal.
 #[test]
 fn linux_accepts_the_first_packet_above_min_th_and_draws_once_per_signal() {
@@ -110,7 +110,7 @@ fn linux_takes_no_sample_on_the_first_arrival_after_an_idle_time() {
     assert_eq!(var(&red, "avg_queue"), before);
 }
 
-/// Linux `sch_red.c`, `red_enqueue`: above `max_th` it marks, unless `harddrop`.
+/// Linux `sch_red.c`, `red_enqueue`, marks above `max_th` unless `harddrop` is set.
 #[test]
 fn linux_marks_where_forced_unless_hard_drop() {
     let forced = |hard_drop, ecn| {
@@ -122,7 +122,7 @@ fn linux_marks_where_forced_unless_hard_drop() {
     assert_eq!(forced("false", Ecn::NotEct), FORCED);
 }
 
-/// iproute2 `q_red.c`: a quarter of the limit and a third of that.
+/// iproute2 `q_red.c`: `max_th` is a quarter of the limit, `min_th` a third of that.
 #[test]
 fn linux_thresholds_follow_from_the_limit() {
     let env = Env { limit: Limit::Bytes(120_000), ..env() };
@@ -190,11 +190,12 @@ fn simulators_accept_the_first_packet_above_min_th_and_one_that_finds_a_single_p
     }
 }
 
-/// ns-2 `REDQueue::enque` sets `count` to 0; ns-3 `RedQueueDisc::DoEnqueue` with `Ns1Compat` only.
+/// ns-2 `REDQueue::enque` sets `count` to 0; ns-3 `RedQueueDisc::DoEnqueue` does so only with
+/// `Ns1Compat`.
 #[test]
 fn a_forced_signal_clears_the_count_in_ns2_only() {
     let hits_after_forced = |dialect| {
-        // At p_b = 0.1 a packet is hit for certain from count 9 on.
+        // At p_b = 0.1 a packet is certainly hit from count 9 on.
         let mut red = ns(dialect, &[("gap_mode", "uniform"), ("gentle", "false")]);
         for _ in 0..7 {
             judge(&mut red, full_packets(100), 0.999, Ecn::NotEct);
@@ -218,7 +219,7 @@ fn ns2_marks_up_to_a_probability_of_a_tenth() {
     assert_eq!((verdict("ns3", 100), verdict("ns3", 110)), (mark, mark));
 }
 
-/// ns-2.35 `red.cc`, `REDQueue::initParams`: `q_weight_` -1, with R = max(0.1 s, 3 / C).
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: `q_weight_` is -1, with R = max(0.1 s, 3 / C).
 #[test]
 fn ns2_weighs_by_ten_round_trips() {
     let mut red: Red = law_of("ns2", &[("min_th", "500p"), ("max_th", "900p")]);
@@ -239,7 +240,7 @@ fn what_tc_refuses_and_what_has_no_effect_is_refused() {
     assert!(crate::QdiscSpec::parse("red@linux:min_th=30kB,burst=60").is_ok());
 }
 
-/// ns-2 `REDQueue::enque`: in bytes, more than one byte.
+/// ns-2 `REDQueue::enque`: with a limit in bytes, it acts on more than one byte.
 #[test]
 fn simulators_act_on_more_than_one_byte_where_they_count_bytes() {
     let settings =
@@ -255,7 +256,7 @@ fn simulators_act_on_more_than_one_byte_where_they_count_bytes() {
     }
 }
 
-/// ns-2.35 `red.cc`, `REDQueue::initParams`: three packet times where those are more than 0.1 s.
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: three packet times if these exceed 0.1 s.
 #[test]
 fn ns2_weighs_by_packet_times_on_a_slow_link() {
     let env = Env { rate: Some(crate::time::Rate::from_bps(40_000)), ..env() };
@@ -264,7 +265,7 @@ fn ns2_weighs_by_packet_times_on_a_slow_link() {
     assert_near(var(&red, "avg_queue"), 100.0 * (1.0 - (-1.0f64 / 30.0).exp()), 1e-9);
 }
 
-/// iproute2 `q_red.c`: limits in packets count as full-sized ones.
+/// iproute2 `q_red.c`: packets in a limit count as full-sized.
 #[test]
 fn linux_takes_a_limit_in_packets_as_bytes() {
     let env = Env { limit: Limit::Packets(100), ..env() };
@@ -279,8 +280,8 @@ fn linux_takes_a_limit_in_packets_as_bytes() {
     assert!((0.0199..0.02).contains(&var(&red, "drop_prob")));
 }
 
-/// iproute2 6.1 q_red.c, red_parse_opt: without `bandwidth` tc takes 10 Mbit/s whatever the link's
-/// rate is. With `auto` a new rate changes the table of idle times; the average stays.
+/// iproute2 6.1 q_red.c, red_parse_opt: without `bandwidth` tc assumes 10 Mbit/s regardless of the
+/// link's rate. With `auto`, a new rate changes the table of idle times but not the average.
 #[test]
 fn linux_decays_faster_while_idle_on_a_faster_link_only_if_bandwidth_is_auto() {
     let after_idle = |bandwidth: &[(&str, &str)], mbps: u64| {
@@ -299,8 +300,8 @@ fn linux_decays_faster_while_idle_on_a_faster_link_only_if_bandwidth_is_auto() {
     assert_eq!(after_idle(&[("bandwidth", "100mbit")], 10), fast);
 }
 
-/// Fact aqm-130: an arrival that is dropped into an empty queue leaves the link idle if it was idle
-/// before, and not while it sends the last packet.
+/// Fact aqm-130: after an arrival is dropped into an empty queue, the link remains idle if it was
+/// idle, but not if it is sending the last packet.
 #[test]
 fn linux_goes_on_being_idle_after_a_drop_only_if_the_link_was_idle() {
     let average_after = |found_nothing: bool| {
@@ -317,7 +318,7 @@ fn linux_goes_on_being_idle_after_a_drop_only_if_the_link_was_idle() {
     assert!(average_after(true) < 1.0 && average_after(false) > 150.0);
 }
 
-/// Linux `red.h`, `red_cmp_thresh`: an average of exactly the lower threshold is between the
+/// Linux `red.h`, `red_cmp_thresh`: an average equal to the lower threshold lies between the
 /// thresholds, where the first arrival draws a number.
 #[test]
 fn linux_draws_a_gap_at_exactly_the_lower_threshold() {

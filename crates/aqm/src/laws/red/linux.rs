@@ -21,7 +21,7 @@ use crate::units::Limit;
 
 /// `tc red` without `bandwidth` (iproute2 `q_red.c`, red_parse_opt).
 pub(in crate::laws) const TC_RATE: Rate = Rate::from_bps(10_000_000);
-/// Automatic thresholds grow no further: the kernel counts in 32 bits.
+/// Automatic thresholds do not exceed this: the kernel counts in 32 bits.
 const MOST_BYTES: u64 = 1 << 30;
 /// One hundredth in a probability of 32 bits.
 const PERCENT: u32 = 42_949_673;
@@ -34,7 +34,7 @@ pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) burst: Option<u64>,
     /// Rate for the decay while idle; `None`: the link's rate.
     pub(in crate::laws) bandwidth: Option<Rate>,
-    /// Minus the binary logarithm of the weight; `None`: computed from `burst` as by tc.
+    /// Minus the binary logarithm of the weight; `None`: computed from `burst`, as tc does.
     pub(in crate::laws) weight_log: Option<u32>,
     pub(in crate::laws) mean_packet_bytes: u64,
     pub(in crate::laws) max_p: f64,
@@ -88,7 +88,7 @@ impl LinuxRed {
         let before = self.state.average >> self.curve.weight_log;
         let (min_th, max_th) = self.thresholds(rate);
         let burst = self.setup.burst.unwrap_or(default_burst(min_th, max_th, packet));
-        // If automatic thresholds follow from a tiny limit: the smallest burst that tc accepts.
+        // With automatic thresholds from a tiny limit, use the smallest burst that tc accepts.
         let burst = burst.max(min_th.div_ceil(packet));
         let by_tc = || weight_log(min_th, burst, packet).unwrap_or(31);
         let weight_log = self.setup.weight_log.unwrap_or_else(by_tc);
@@ -126,7 +126,7 @@ impl LinuxRed {
     }
 
     /// Khademi, Ros and Welzl 2013 §2.3: half and three halves of the backlog of that delay. For 1
-    /// ms, or if tc finds no weight, one and two packets (fact aqm-54).
+    /// ms, or if tc finds no weight: one and two packets (fact aqm-54).
     fn thresholds_for(&self, target: Span, rate: Rate) -> (u64, u64) {
         let backlog = rate.bytes_in(target).min(MOST_BYTES);
         let (min, max) = (backlog / 2, backlog.saturating_mul(3) / 2);

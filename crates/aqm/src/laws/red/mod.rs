@@ -8,10 +8,10 @@
 //! Where the sources are silent or differ, `floyd` follows our choice:
 //! - After an idle time the average decays by the packets that could have passed, then takes the
 //!   empty backlog as one more sample (ns-2, ns-3).
-//! - The gentle slope starts at the current `max_p`, so that the curve has no step when Adaptive
-//!   RED moves it (fact aqm-46); ns-2 and ns-3 use the initial one.
-//! - With `ecn` the forced region drops (`hard_drop`), as in ns-3, so that flows that ignore marks
-//!   are limited.
+//! - The gentle slope starts at the current `max_p`, so the curve has no step when Adaptive RED
+//!   moves `max_p` (fact aqm-46); ns-2 and ns-3 use the initial one.
+//! - With `ecn` the forced region drops (`hard_drop`), as in ns-3, to limit flows that ignore
+//!   marks.
 //!
 //! Deviations of `floyd` from Linux `sch_red.c`: any weight, not powers of two; a draw per packet,
 //! not one per signal; `gentle` exists; after an idle time a sample is taken; above `max_th` the
@@ -194,7 +194,7 @@ words! {
     pub enum GapMode {
         /// Gaps uniform on 1 .. 1/p_b: the n-th packet is hit with p_b / (1 - n p_b).
         Uniform = "uniform",
-        /// Gaps of at least 1/p_b packets, then uniform over as many again (ns-2 `wait_`).
+        /// Gaps of at least 1/p_b packets, then uniform over 1/p_b more (ns-2 `wait_`).
         Wait = "wait",
         /// Every packet is hit with probability p_b, independently.
         Geometric = "geometric",

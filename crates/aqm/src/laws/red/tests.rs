@@ -98,7 +98,7 @@ fn assert_uniform(gaps: &[u64], range: core::ops::RangeInclusive<u64>) {
     assert_near(mean(gaps), (range.start() + range.end()) as f64 / 2.0, 0.15);
 }
 
-/// The first signal of a series lacks the one before it, so it is left out.
+/// The first signal of a series has no predecessor, so it is left out.
 fn gaps_of(p_b: f64, mode: &str) -> alloc::vec::Vec<u64> {
     let mut rng = Rng::stream(5, mode, 0);
     gaps(&mut held_at(p_b, mode), &mut rng, Ecn::NotEct, 50_001).split_off(1)
@@ -131,7 +131,7 @@ fn a_draw_equal_to_the_probability_passes() {
     for (mode, before) in [("geometric", 0), ("wait", 3)] {
         let verdict = |u| {
             let mut red = held_at(0.25, mode);
-            // The first packet has count 0; `wait` begins at count 4, with p_a = 1/4 as well.
+            // The first packet has count 0; `wait` begins at count 4, also with p_a = 1/4.
             (0..=before)
                 .for_each(|_| assert!(judge(&mut red, 100, 0.3, Ecn::NotEct) == Verdict::Pass));
             judge(&mut red, 100, u, Ecn::NotEct)
@@ -141,7 +141,7 @@ fn a_draw_equal_to_the_probability_passes() {
     }
 }
 
-/// ns-2.35 `REDQueue::estimator` with `m + 1`: the arrival's own sample is one more factor.
+/// ns-2.35 `REDQueue::estimator` uses `m + 1`: the arrival's own sample is one more factor.
 #[test]
 fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
     // 4 Mb/s and packets of 500 bytes: 1000 packets per second.
@@ -192,7 +192,7 @@ fn an_arrival_at_min_th_exactly_counts() {
     let mut red = direct(&[("max_p", "1")]);
     judge(&mut red, 30, 0.5, Ecn::NotEct); // count 0
     judge(&mut red, 10, 0.5, Ecn::NotEct); // count 1
-    // At p_b = 1/2 the packet with count 2 is hit for certain.
+    // At p_b = 1/2 the packet with count 2 is certainly hit.
     assert_eq!(judge(&mut red, 20, 0.999, Ecn::NotEct), Verdict::Drop(Cause::Random));
 }
 
@@ -245,8 +245,8 @@ fn gentle_region_shares_the_count_of_the_early_region() {
     assert!(!hit_with(0.92858));
 }
 
-/// ns-2.35 `red.cc`, `REDQueue::initParams`: max(5, target C / 2) and three times that; C in mean
-/// packets.
+/// ns-2.35 `red.cc`, `REDQueue::initParams`: `min_th` is max(5, target C / 2) and `max_th` three
+/// times that, with C in mean packets.
 #[test]
 fn automatic_thresholds_follow_the_rate_in_the_unit_of_the_limit() {
     let thresholds = |limit, rate: Option<u64>, settings: &[(&str, &str)]| {
@@ -312,8 +312,8 @@ fn thresholds_in_bytes_are_compared_with_bytes_and_shown_in_mean_packets() {
 }
 
 /// ns-2.35 `red.cc`, `REDQueue::deque`: the idle time begins when the link asks for a packet and
-/// finds none. An arrival that is dropped into an empty queue leaves an idle link idle, and one
-/// that sends the last packet busy (fact aqm-130).
+/// finds none. After an arrival is dropped into an empty queue, an idle link remains idle, and one
+/// sending the last packet remains busy (fact aqm-130).
 #[test]
 fn a_queue_that_stays_empty_for_a_drop_goes_on_being_idle_only_if_the_link_was_idle() {
     let average_after = |found_nothing: bool| {

@@ -1,4 +1,4 @@
-//! The ACK filter of CAKE: an acknowledgement that arrives makes an older one of its connection
+//! CAKE's ACK filter: drops an older acknowledgement that a new arrival of its connection makes
 //! redundant.
 //!
 //! Source: Linux 6.1 `sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop` and
@@ -13,9 +13,10 @@ crate::words! {
     pub enum AckFilter {
         /// None is.
         Off = "off" | "no-ack-filter",
-        /// The first of two redundant ones, so that two stay in the queue.
+        /// The first of two redundant acknowledgements, so two stay in the queue.
         On = "on" | "ack-filter",
-        /// Also a single one right in front of the arrival, unless their ECN echoes differ.
+        /// Also a single redundant one directly ahead of the arrival, unless their ECN echoes
+        /// differ.
         Aggressive = "aggressive" | "ack-filter-aggressive",
     }
 }
@@ -29,7 +30,7 @@ struct Candidate<K> {
 }
 
 /// The packet to drop because of `latest`, the last of a queue; `older` are the other packets with
-/// their keys, from the head on.
+/// their keys, starting at the head.
 pub(super) fn redundant<'a, P: Packet + 'a, K>(
     older: impl Iterator<Item = (K, &'a P)>,
     latest: &P,
@@ -43,7 +44,7 @@ pub(super) fn redundant<'a, P: Packet + 'a, K>(
         }
         let of_connection = packet.flow() == latest.flow();
         let Some(old) = packet.tcp().filter(|_| of_connection) else { continue };
-        // A change of the echo is information: acknowledgements from before the change stay.
+        // A change of the echo is information, so acknowledgements from before the change stay.
         candidate = candidate.filter(|candidate| candidate.ecn_echo == old.ecn_echo);
         if !is_covered(&old, &new) {
             continue;
@@ -148,8 +149,7 @@ mod tests {
         redundant(older.iter().enumerate(), latest, filter)
     }
 
-    /// Linux 6.1 sch_cake.c, cake_ack_filter: of two eligible acknowledgements, the first is
-    /// dropped.
+    /// Linux 6.1 sch_cake.c, cake_ack_filter, drops the first of two eligible acknowledgements.
     #[test]
     fn the_filter_leaves_two_acknowledgements_and_the_aggressive_one_leaves_one() {
         let two = [ack(10), ack(20)];
@@ -174,7 +174,7 @@ mod tests {
         kept(|old| old.ecn_echo = 1);
         kept(|old| old.stamps = Some([1, 0]));
         assert_eq!(dropped(&three(sacks(10, &[[40, 50]])), AckFilter::On), None);
-        // Duplicate acknowledgements: fast retransmit needs them.
+        // Duplicate acknowledgements stay, because fast retransmit needs them.
         assert_eq!(dropped(&[ack(10), ack(10), ack(10)], AckFilter::On), None);
     }
 
@@ -185,7 +185,7 @@ mod tests {
         };
         assert_eq!(dropped(&queue(&[[40, 50]]), AckFilter::On), Some(0));
         assert_eq!(dropped(&queue(&[[75, 78]]), AckFilter::On), None);
-        // DSACK: a block below the acknowledgement number.
+        // A DSACK is a block below the acknowledgement number.
         assert_eq!(dropped(&queue(&[[5, 8]]), AckFilter::On), None);
     }
 }

@@ -52,7 +52,7 @@ impl Decaying {
         debug_assert!(self.length > 0, "the queue is in the list");
         let Place { before, behind } = self.places[queue as usize];
         self.length -= 1;
-        // If the list becomes empty, an unspecified neighbour is copied to its ends, which are
+        // If the list becomes empty, an unspecified neighbour is copied to its ends, which are then
         // unspecified too.
         if self.first == queue {
             self.first = behind;

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     /// Linux 6.1 sch_cake.c, cake_config_diffserv4 and cake_config_diffserv8: 10 Mbit/s are
-    /// 1,250,000 bytes per second, of which seven eighths are 1,093,750.
+    /// 1,250,000 bytes per second; seven eighths of that are 1,093,750.
     #[test]
     fn thresholds_are_cut_off_as_by_the_kernel() {
         let of = |mode: Diffserv| {

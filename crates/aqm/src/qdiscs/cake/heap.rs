@@ -157,9 +157,9 @@ mod tests {
         }
     }
 
-    /// Linux 6.1 sch_cake.c, cake_heapify: only larger entries move up, the left child before the
-    /// right one. Queue 3 gets to the top when it grows, and stays there when queue 5 is equally
-    /// fat.
+    /// Linux 6.1 sch_cake.c, cake_heapify: only strictly larger entries move up, the left child
+    /// before the right one. Queue 3 gets to the top when it grows, and stays there when queue 5 is
+    /// equally fat.
     #[test]
     fn of_queues_with_equally_many_bytes_the_first_one_stays_first() {
         let mut bytes = [0u64; 8];

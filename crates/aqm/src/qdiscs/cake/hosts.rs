@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::ways::Ways;
 use crate::rng::Rng;
 
-/// The places of a queue's two hosts in one word, because each turn compares both.
+/// The places of a queue's two hosts, packed into one word because each turn compares both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct HostPair(u64);
 
@@ -24,7 +24,7 @@ impl HostPair {
     }
 }
 
-/// The shares that flows get per turn; they depend on the load of the flows' hosts.
+/// The flows' shares per turn, which depend on the load of their hosts.
 #[derive(Debug)]
 pub(super) struct Shares {
     quantum: u64,
@@ -100,7 +100,7 @@ impl Hosts {
         *bulk = bulk.checked_add_signed(more).expect("a bulk queue has been counted");
     }
 
-    /// The number by which the quantum of a flow of this host is divided.
+    /// The divisor of the quantum of a flow of this host.
     pub(super) fn load(&self, place: u32) -> u32 {
         if self.counts_for_fairness { self.bulk[place as usize] } else { 0 }
     }

@@ -210,7 +210,7 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The credits of the head of a list; credits of decaying queues do not count.
+    /// The credits of the head of a list; credits of decaying queues are ignored.
     fn credits(&mut self, tin: usize, list: List, index: u32) -> Option<&mut i64> {
         match list {
             List::New => Some(&mut self.states[index as usize].credits),

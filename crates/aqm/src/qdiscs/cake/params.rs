@@ -18,7 +18,7 @@ pub use super::diffserv::Diffserv;
 use super::shaper::ByteTime;
 
 words! {
-    /// Between whom the link is shared before it is shared between flows.
+    /// The entities that share the link before it is shared between flows.
     pub enum Isolation {
         /// Flows only.
         Flows = "flows",

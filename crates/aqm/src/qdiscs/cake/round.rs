@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::hosts::{HostPair, Share};
 use crate::rng::Rng;
 
-/// The old queues. With n flows of one host, sending a packet takes about n turns. So the turns lie
-/// next to each other in memory, although a queue that joins or leaves then moves those behind it.
+/// The old queues. With n flows of one host, sending a packet takes about n turns. So the turns are
+/// adjacent in memory, although a queue that joins or leaves then moves those behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     turns: Vec<Turn>,

@@ -52,7 +52,8 @@ fn rng() -> Rng {
     Rng::stream(1, "test", 0)
 }
 
-/// Linux 6.1 `cake_set_rate`: 1.5 times of 1514 B, and rate/4096 of at least 300 B.
+/// Linux 6.1 `cake_set_rate`: the target is 1.5 times 1514 B, the quantum rate/4096 but at least
+/// 300 B.
 #[test]
 fn quantum_and_target_follow_the_rate() {
     let at = |rate: &str| {
@@ -66,8 +67,8 @@ fn quantum_and_target_follow_the_rate() {
     assert_eq!(at("100mbit").2, 1514);
 }
 
-/// Linux 6.1 `cake_dequeue`: host B has 9 bulk flows, whose quantum is 1514/9, rounded at random;
-/// host A has one.
+/// Linux 6.1 `cake_dequeue`: host B has 9 bulk flows, each with a quantum of 1514/9, rounded at
+/// random; host A has one flow.
 #[test]
 fn the_flows_of_a_busy_host_share_its_quantum() {
     let mut cake = cake(&[]);
@@ -95,7 +96,7 @@ fn the_flows_of_a_busy_host_share_its_quantum() {
 }
 
 /// Linux 6.1 sch_cake.c, cake_dequeue: COBALT of an empty queue decays at each visit of the
-/// scheduler, which comes only while packets wait.
+/// scheduler, which comes only while packets are queued.
 #[test]
 fn an_empty_queue_decays_one_step_at_each_visit() {
     let mut cake = cake(&[]);
@@ -138,7 +139,8 @@ fn the_shaper_sends_at_its_rate_and_gives_the_time_of_the_next_packet() {
     assert_eq!((sent, log.0.len()), (100, 0));
 }
 
-/// Linux 6.1 sch_cake.c, cake_get_flow_quantum: 1514 * 65535 and 16 random bits, over 65536.
+/// Linux 6.1 sch_cake.c, cake_get_flow_quantum: the share is (1514 * 65535 + 16 random bits) /
+/// 65536.
 #[test]
 fn the_share_of_a_flow_alone_is_now_and_then_one_byte_less() {
     let cake = cake(&[]);
@@ -149,7 +151,8 @@ fn the_share_of_a_flow_alone_is_now_and_then_one_byte_less() {
     assert_near(less as f64 / 1e4, 1514.0 / 65_536.0, 0.005);
 }
 
-/// Linux 6.1 sch_cake.c, cake_drop: from the head of the fattest queue, with cobalt_queue_full.
+/// Linux 6.1 sch_cake.c, cake_drop, drops from the head of the fattest queue and calls
+/// cobalt_queue_full.
 #[test]
 fn the_fattest_queue_loses_its_head_and_its_cobalt_is_notified() {
     let mut cake = cake(&[("limit", "20p")]);
@@ -162,8 +165,8 @@ fn the_fattest_queue_loses_its_head_and_its_cobalt_is_notified() {
     assert!((0..1024).any(|index| !cake.flows.law(index).is_at_rest(ms(0))));
 }
 
-/// Linux 6.1 sch_cake.c, cake_enqueue: idle time is not saved, and an arrival behind others does
-/// not advance the clock.
+/// Linux 6.1 sch_cake.c, cake_enqueue: idle time is not saved, and an arrival behind other packets
+/// does not advance the clock.
 #[test]
 fn the_shaper_saves_up_no_time_while_nothing_waits() {
     let mut cake = cake(&[("bandwidth", "10mbit")]);
@@ -174,7 +177,7 @@ fn the_shaper_saves_up_no_time_while_nothing_waits() {
     assert!(cake.dequeue(ms(1_000), &mut rng, &mut log).is_none(), "one packet at a time");
     let next = cake.held_until().expect("two wait");
     assert_eq!(next.since(ms(1_000)), Span::from_nanos(1_211_200));
-    // The host is 2 ms late: missed departures are sent at once, also behind an arrival.
+    // The host is 2 ms late: missed departures are sent at once, even after an arrival.
     let late = next + Span::from_millis(2);
     cake.enqueue(late, packet, &mut rng, &mut log);
     assert!(cake.dequeue(late, &mut rng, &mut log).is_some());
@@ -187,7 +190,7 @@ fn the_backlog_is_bounded_by_the_limit_and_by_four_intervals_of_the_bandwidth() 
     let bound = |settings: &[(&str, &str)]| params(settings).limits().1;
     assert_eq!(bound(&[]), 15_503_360);
     assert_eq!(bound(&[("bandwidth", "1mbit")]), 4 << 20);
-    // 100 Mbit/s and 1 Gbit/s over 400 ms.
+    // The bandwidths are 100 Mbit/s and 1 Gbit/s over 400 ms.
     assert_eq!(bound(&[("bandwidth", "100mbit")]), 5_000_000);
     assert_eq!(bound(&[("bandwidth", "1gbit")]), 15_503_360);
     let large = ("limit", "100MB");

@@ -121,7 +121,7 @@ impl Tin {
     }
 }
 
-/// The tin to serve. With a bandwidth: the highest one within its threshold, or else the one that
+/// The tin to serve. With a bandwidth: the highest tin within its threshold, or else the one that
 /// will be within it first. Without: the next by deficit round robin from `current` (Linux 6.1
 /// sch_cake.c, cake_dequeue).
 #[inline]

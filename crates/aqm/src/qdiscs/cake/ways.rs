@@ -1,5 +1,5 @@
-//! A hash table of fixed size whose sets have eight ways: hashes collide only if nine of them are
-//! in use in one set.
+//! A hash table of fixed size with eight-way sets: hashes collide only if nine of them are in use
+//! in one set.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -65,7 +65,7 @@ mod tests {
         assert!(used[ninth.index] && ninth.is_taken_over);
     }
 
-    /// Linux 6.1 sch_cake.c, cake_hash: tags are searched before free queues, used or not.
+    /// Linux 6.1 sch_cake.c, cake_hash, searches tags before free queues, used or not.
     #[test]
     fn a_hash_gets_the_place_back_that_it_had_last() {
         let mut ways = Ways::new(8);

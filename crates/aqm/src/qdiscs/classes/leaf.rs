@@ -7,8 +7,8 @@ use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::rng::Rng;
 use crate::time::Time;
 
-/// A discipline whose timers are run when it is used, at the latest. A timer neither draws nor
-/// drops, so nobody can tell the difference; a host learns of a new timer only while the whole
+/// A discipline whose due timers run, at the latest, when it is next used. A timer neither draws
+/// nor drops, so this makes no difference; a host asks for a new timer only while the whole
 /// scheduler is empty.
 pub(super) struct Leaf<P>(pub(super) Box<dyn Qdisc<P>>);
 

@@ -1,8 +1,8 @@
 //! Schedulers of classes: each leaf holds a queue under any AQM, and the scheduler decides which
 //! leaf is next.
 //!
-//! [`Prio`] serves the first leaf that has a packet (Linux `sch_prio.c`). [`Htb`] gives each class
-//! a rate and a ceiling, and lends what a class leaves unused (Linux `sch_htb.c`). [`Hfsc`] gives
+//! [`Prio`] serves the first leaf with a packet (Linux `sch_prio.c`). [`Htb`] gives each class a
+//! rate and a ceiling, and lends what a class leaves unused (Linux `sch_htb.c`). [`Hfsc`] gives
 //! each class service curves (Linux `sch_hfsc.c`). The DSCP of a packet chooses its leaf.
 
 mod hfsc;
@@ -22,8 +22,8 @@ use crate::qdisc::Qdisc;
 /// The number of differentiated services code points.
 pub const CODE_POINTS: usize = 64;
 
-/// The leaves of a tree of `count` classes by class, each made from its queue; none for a class
-/// that has children.
+/// The leaves of a tree of `count` classes, by class, each built from its queue; `None` for a class
+/// with children.
 fn leaves<P, L>(
     count: usize,
     is_leaf: impl Fn(usize) -> bool,

@@ -1,4 +1,4 @@
-//! Strict priority: the first class that has a packet is served.
+//! Strict priority: serves the first class that has a packet.
 //!
 //! Source: Linux 6.1 `sch_prio.c`. Deviations: none known, but the class follows from the DSCP
 //! alone, not from `skb->priority`.
@@ -48,7 +48,7 @@ impl<P: Packet + Send> Qdisc<P> for Bands<P> {
         self.leaves[usize::from(class)].enqueue(now, packet, rng, sink);
     }
 
-    /// Empty queues are asked too, as in prio_dequeue: CoDel notices.
+    /// Empty queues are called too, as in prio_dequeue, because CoDel reacts to them.
     fn dequeue(
         &mut self,
         now: Time,

@@ -110,12 +110,12 @@ fn assert_rates(tree: &Htb, busy: &[u8], expected: &[f64]) {
     }
 }
 
-/// The example of the HTB user guide: what is left of 10 Mbit/s is shared by quantum.
+/// The example of the HTB user guide: classes share the rest of 10 Mbit/s by quantum.
 #[test]
 fn leaves_get_their_rates_and_share_the_rest_by_quantum() {
     let root = class(None, 10_000, 10_000);
     let plan = tree(vec![root, class(Some(0), 2_000, 10_000), class(Some(0), 4_000, 10_000)]);
-    // 4 Mbit/s are left, of which quanta of 25 and 50 kB give a third and two thirds.
+    // 4 Mbit/s remain; quanta of 25 and 50 kB give a third and two thirds of it.
     assert_rates(&plan, &[1, 2], &[3_333.0, 6_667.0]);
     assert_rates(&plan, &[1], &[10_000.0]);
 }
@@ -126,7 +126,8 @@ fn a_ceiling_holds_whatever_is_left() {
     let limited = class(Some(0), 1_000, 3_000);
     let plan = tree(vec![root, limited, class(Some(0), 1_000, 10_000)]);
     assert_rates(&plan, &[1], &[3_000.0]);
-    // A quantum of 12.5 kB takes the other class 10 ms, in which a bucket of 1600 bytes overflows.
+    // A quantum of 12.5 kB takes the other class 10 ms, during which a bucket of 1600 bytes
+    // overflows.
     let quick = |class| HtbNode { quantum_bytes: 1000, ..class };
     let plan = tree(vec![root, quick(limited), quick(class(Some(0), 1_000, 10_000))]);
     assert_rates(&plan, &[1, 2], &[3_000.0, 7_000.0]);
@@ -260,11 +261,12 @@ fn timers_of_each_class_are_run() {
         }
         qdisc.dequeue(now, &mut rng, &mut sink);
     }
-    // Half of the packets are too many; a queue without updates would drop at its limit alone.
+    // Half of the packets exceed the rate; a queue without updates would drop only at its limit.
     assert!(qdisc.backlog().packets < 300, "{}", qdisc.backlog().packets);
 }
 
-/// A class of hfsc with its curves rt, ls and ul: kbit/s, milliseconds, kbit/s; zeros for none.
+/// A class of hfsc with its curves rt, ls and ul in kbit/s, milliseconds and kbit/s; zeros mean no
+/// curve.
 fn curves(parent: Option<usize>, [rt, ls, ul]: [(u64, u64, u64); 3]) -> HfscNode {
     let rate = |kbit: u64| (kbit > 0).then(|| Rate::from_bps(kbit * 1000));
     let curve = |(m1, d, m2): (u64, u64, u64)| {
@@ -316,7 +318,8 @@ fn without_an_upper_limit_the_line_is_always_busy() {
     assert_shares(vec![share(None, 10), share(None, 30)], &[1], &[100_000.0]);
 }
 
-/// Stoica, Zhang and Ng 1997: a real-time curve holds whatever the shares are, and no more.
+/// Stoica, Zhang and Ng 1997: a real-time curve guarantees its rate whatever the shares are, but no
+/// more.
 #[test]
 fn a_real_time_curve_is_guaranteed_and_gives_nothing_beyond_it() {
     let top = limited(share(None, 1), 10_000);
@@ -349,7 +352,8 @@ fn delay_of_a_packet(curve: (u64, u64, u64)) -> u64 {
 
 #[test]
 fn a_concave_curve_lowers_the_delay_without_a_higher_rate() {
-    // 1000 bytes within 2 ms, but 800 kbit/s in the long run. It is eligible at once.
+    // 1000 bytes are served within 2 ms, but only 800 kbit/s in the long run. It is eligible at
+    // once.
     assert_eq!(delay_of_a_packet((4_000, 2, 800)), 0);
 }
 
@@ -381,7 +385,7 @@ fn hfsc_drops_packets_without_a_class() {
     assert_eq!((sink.0, qdisc.backlog().packets), (1, 0));
 }
 
-/// The next packet is taken from the AQM ahead of time, and still counts.
+/// The next packet is taken from the AQM ahead of time, but still counts.
 #[test]
 fn a_leaf_with_real_time_keeps_all_its_packets() {
     let plan = vec![curves(None, [(0, 0, 8_000), (0, 0, 8_000), (0, 0, 0)]), share(None, 8_000)];

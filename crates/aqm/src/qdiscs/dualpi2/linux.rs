@@ -1,5 +1,5 @@
-//! The controller of Linux `sch_dualpi2.c` in its integers: p' in 32 bits; a gain is what 64 ns of
-//! delay add to it.
+//! The controller of Linux `sch_dualpi2.c` in its integers: p' has 32 bits; a gain is the amount
+//! that 64 ns of delay add to it.
 
 use super::params::DualPi2Params;
 use crate::params::Hertz;
@@ -35,8 +35,8 @@ impl LinuxController {
         }
     }
 
-    /// Linux sch_dualpi2.c, calculate_probability. A step that does not fit into 32 bits loses its
-    /// upper bits (fact qdisc-6).
+    /// Linux sch_dualpi2.c, calculate_probability. A step that exceeds 32 bits loses its upper bits
+    /// (fact qdisc-6).
     pub(super) fn update(&mut self, delay: Span) -> f64 {
         let delay = nanos(delay);
         let integral = delay.wrapping_sub(self.target).wrapping_mul(self.alpha);

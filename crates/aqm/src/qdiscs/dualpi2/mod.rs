@@ -1,5 +1,5 @@
 //! DualPI2: a low-latency and a classic queue with coupled signals: p'^2 in the classic queue, the
-//! larger of its own ramp and k p' in the other.
+//! larger of its own ramp and k p' in the other one.
 //!
 //! Source: RFC 9332 §2.4, §2.5.1 and Appendix A (pass 2) for `rfc9332`; Linux `sch_dualpi2.c` for
 //! `linux`. This file has the code that both dialects share; `signals.rs` has their verdicts on

@@ -8,7 +8,7 @@ use crate::time::{Rate, Span, Time};
 /// Ticks of 64 ns (include/net/pkt_sched.h, PSCHED_SHIFT).
 const PSCHED_SHIFT: u32 = 6;
 const TICKS_PER_SEC: u64 = 1_000_000_000 >> PSCHED_SHIFT;
-/// Bits behind the point of a slope, and of its inverse.
+/// Fractional bits of a slope, and of its inverse.
 const SM_SHIFT: u32 = 30 - PSCHED_SHIFT;
 const ISM_SHIFT: u32 = 8 + PSCHED_SHIFT;
 /// What the clock reads at time zero.
@@ -17,11 +17,11 @@ const START: u64 = 1024 * TICKS_PER_SEC;
 /// A service curve: a slope for a while, then another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ServiceCurve {
-    /// Rate of the first piece; none for zero.
+    /// Rate of the first piece; `None` for zero.
     pub m1: Option<Rate>,
     /// Length of the first piece.
     pub d: Span,
-    /// Rate after it; none for zero.
+    /// Rate after the first piece; `None` for zero.
     pub m2: Option<Rate>,
 }
 
@@ -54,12 +54,12 @@ impl Slope {
         Slope { sm, ism }
     }
 
-    /// Bytes in some ticks (seg_x2y).
+    /// Bytes served in this number of ticks (seg_x2y).
     fn bytes(self, ticks: u64) -> u64 {
         scaled(ticks, self.sm, SM_SHIFT)
     }
 
-    /// Ticks for some bytes (seg_y2x).
+    /// Ticks needed for this number of bytes (seg_y2x).
     fn ticks(self, bytes: u64) -> u64 {
         match (bytes, self.ism) {
             (0, _) => 0,
@@ -69,13 +69,13 @@ impl Slope {
     }
 }
 
-/// A product, shifted, without overflow of the lower bits.
+/// A shifted product, without losing its lower bits to overflow.
 fn scaled(value: u64, factor: u64, shift: u32) -> u64 {
     let lower = value & ((1 << shift) - 1);
     (value >> shift).wrapping_mul(factor).wrapping_add(lower.wrapping_mul(factor) >> shift)
 }
 
-/// A curve from a point on (struct runtime_sc).
+/// A curve that starts at a point (struct runtime_sc).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Curve {
     x: u64,
@@ -87,7 +87,7 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// A curve from zero on (sc2isc, rtsc_init).
+    /// A curve that starts at zero (sc2isc, rtsc_init).
     pub(super) fn new(curve: &ServiceCurve) -> Curve {
         let (first, second) = (Slope::new(curve.m1), Slope::new(curve.m2));
         let micros = curve.d.as_nanos() / 1000;
@@ -100,8 +100,8 @@ impl Curve {
         self.first.sm <= self.second.sm
     }
 
-    /// The curve of eligible times that belongs to one of deadlines (init_ed): the same if it is
-    /// concave, else its second slope.
+    /// The curve of eligible times that belongs to a curve of deadlines (init_ed): the same curve
+    /// if it is concave, else its second slope.
     pub(super) fn eligible(&self) -> Curve {
         match self.is_convex() {
             true => Curve { dx: 0, dy: 0, ..*self },
@@ -140,7 +140,7 @@ impl Curve {
         }
     }
 
-    /// Takes the lower of this curve and one that begins at a point (rtsc_min).
+    /// Takes the minimum of this curve and one that begins at a point (rtsc_min).
     pub(super) fn lower_to(&mut self, other: &Curve, x: u64, y: u64) {
         let here = self.bytes(x);
         if other.is_convex() {
@@ -197,10 +197,10 @@ mod tests {
     fn a_concave_curve_after_a_short_pause_is_the_lower_of_both() {
         let of = curve(8, 10, 4);
         let mut curve = of;
-        // Served up to the corner by 10 ms; at 12 ms the old curve is 1000 bytes above.
+        // The corner is reached at 10 ms; at 12 ms the old curve is 1000 bytes higher.
         curve.lower_to(&of, 12 * 15_625, 10_000);
         assert_eq!((curve.x, curve.y), (12 * 15_625, 10_000));
-        // 1000 bytes at a difference of 500 bytes per ms.
+        // The difference of 1000 bytes shrinks by 500 bytes per ms.
         assert!(curve.dx.abs_diff(2 * 15_625) <= 1, "{}", curve.dx);
         curve.lower_to(&of, 1000 * 15_625, 10_000);
         assert_eq!(curve.dx, of.dx, "after a long one it begins again");

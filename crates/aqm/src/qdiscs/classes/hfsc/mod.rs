@@ -1,14 +1,15 @@
 //! HFSC: a tree of classes with service curves. A real-time curve guarantees a leaf's delay and
-//! rate; link-sharing curves divide what is left; an upper limit bounds a class's share of it.
+//! rate; link-sharing curves divide the remaining rate; an upper limit bounds a class's share of
+//! it.
 //!
-//! Source: Linux 6.1 `sch_hfsc.c`, after Stoica, Zhang and Ng 1997. A packet whose
-//! eligible time has come is sent by the least deadline. Without such a packet, the class with the
-//! least virtual time among those whose fit time has come is chosen on every level.
+//! Source: Linux 6.1 `sch_hfsc.c`, after Stoica, Zhang and Ng 1997. The leaf with the earliest
+//! deadline sends, among packets whose eligible time has come. Otherwise, on every level the class
+//! with the least virtual time is chosen, among those whose fit time has come.
 //!
 //! Deviations: a class follows from the DSCP alone. As in the kernel, a leaf with a real-time curve
-//! has its next packet taken from its AQM when the previous one leaves; ours no longer counts
-//! towards the AQM's limit, unless it is tail drop (fact qdisc-22). A leaf that its AQM empties
-//! gives way at once.
+//! takes its next packet from its AQM when the previous one leaves; here that packet no longer
+//! counts towards the AQM's limit, unless the AQM is tail drop (fact qdisc-22). A leaf emptied by
+//! its AQM gives way at once.
 
 mod curve;
 mod state;
@@ -35,23 +36,24 @@ pub struct HfscNode {
     pub parent: Option<usize>,
     /// Guaranteed service of a leaf.
     pub rt: Option<ServiceCurve>,
-    /// Its share of what the guarantees leave; of a class with children, `rt` takes its place.
+    /// Its share of the rate that guarantees leave; for a class with children, `rt` takes its
+    /// place.
     pub ls: Option<ServiceCurve>,
-    /// The most that it gets by sharing.
+    /// Its maximum rate by sharing.
     pub ul: Option<ServiceCurve>,
 }
 
 /// A tree of classes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Hfsc {
-    /// The classes. Those that are nobody's parent are leaves.
+    /// The classes. Classes without children are leaves.
     pub classes: Vec<HfscNode>,
-    /// The leaf of each DSCP, by index; without one, a packet is dropped.
+    /// The leaf of each DSCP, by index; packets of a DSCP without a leaf are dropped.
     pub class_of: [Option<u8>; CODE_POINTS],
 }
 
 impl Hfsc {
-    /// Whether no class is a part of this one.
+    /// Whether the class has no children.
     pub fn is_leaf(&self, class: usize) -> bool {
         self.classes.iter().all(|other| other.parent != Some(class))
     }
@@ -71,7 +73,7 @@ impl Hfsc {
     }
 }
 
-/// A leaf of which the next packet may have been taken (qdisc_peek_dequeued).
+/// A leaf whose next packet may already have been taken (qdisc_peek_dequeued).
 struct PeekedLeaf<P> {
     leaf: Leaf<P>,
     next: Option<Departure<P>>,
@@ -98,7 +100,7 @@ impl<P: Packet> PeekedLeaf<P> {
         self.next.take().or_else(|| self.leaf.dequeue(now, rng, sink))
     }
 
-    /// The size of the next packet; none if its AQM drops all that it has, or holds it back.
+    /// The size of the next packet; `None` if its AQM drops all packets or holds them back.
     fn peek(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>) -> Option<u32> {
         if self.next.is_none() {
             self.leaf.catch_up(now);
@@ -114,15 +116,15 @@ impl<P: Packet> PeekedLeaf<P> {
 struct Tree<P> {
     /// Class 0 is the root.
     classes: Classes,
-    /// By class; none for one that has children.
+    /// Indexed by class; `None` for a class with children.
     leaves: Vec<Option<PeekedLeaf<P>>>,
     class_of: [Option<u8>; CODE_POINTS],
-    /// When a class can send again, if the last dequeue found none.
+    /// When a class can send again, if the last dequeue returned nothing.
     held: Option<Time>,
 }
 
 impl<P: Packet> Tree<P> {
-    /// The leaf of a class, whose number counts from 1.
+    /// The leaf of a class; classes are numbered from 1.
     fn leaf(&mut self, class: usize) -> &mut PeekedLeaf<P> {
         self.leaves[class - 1].as_mut().expect("only leaves have packets")
     }
@@ -131,7 +133,7 @@ impl<P: Packet> Tree<P> {
         self.leaves.iter().flatten()
     }
 
-    /// Its AQM has dropped the last packets of a leaf (hfsc_qlen_notify).
+    /// Deactivates a leaf whose AQM has dropped its last packets (hfsc_qlen_notify).
     fn give_way(&mut self, class: usize) {
         self.classes.sent(class, 0, true);
         self.classes.end_deadlines(class);

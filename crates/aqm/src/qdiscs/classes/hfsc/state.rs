@@ -16,18 +16,19 @@ struct Node {
     real_time: Option<Curve>,
     link_share: Option<Curve>,
     upper_limit: Option<Curve>,
-    /// The curves from a point on.
+    /// The curves in use, starting at a point.
     deadlines: Option<Curve>,
     eligibles: Option<Curve>,
     virtuals: Option<Curve>,
     limits: Option<Curve>,
-    /// Bytes sent, and those of them by the real-time criterion.
+    /// Total bytes sent, and bytes sent by the real-time criterion.
     total: u64,
     cumul: u64,
     deadline: u64,
     eligible: u64,
     virtual_time: u64,
-    /// When it may share the link: the later of its own time and its earliest child's.
+    /// When it may share the link: its own fit time or the earliest of its children's, whichever is
+    /// later.
     fit: u64,
     own_fit: u64,
     least_fit: u64,
@@ -37,7 +38,7 @@ struct Node {
     virtual_adjustment: u64,
     period: u64,
     period_of_parent: u64,
-    /// How many children are active; of a leaf, whether it is.
+    /// The number of active children; for a leaf, whether it is active.
     active: usize,
     /// Active children by virtual time, and by fit time.
     by_virtual: Vec<usize>,
@@ -120,7 +121,7 @@ impl Classes {
         let node = &mut self.nodes[leaf];
         let (Some(curve), Some(deadlines)) = (node.real_time, &mut node.deadlines) else { return };
         deadlines.lower_to(&curve, now, node.cumul);
-        // Convexity is that of the configured curve, whose slopes the lower one keeps.
+        // Convexity is that of the configured curve, whose slopes the minimum keeps.
         node.eligibles = Some(deadlines.eligible());
         self.set_deadline(leaf, bytes);
         self.set_eligible(leaf);
@@ -141,7 +142,7 @@ impl Classes {
         place(by_eligible, leaf, |it| nodes[it].eligible);
     }
 
-    /// A leaf that has no more packets is not eligible (eltree_remove).
+    /// A leaf without packets is not eligible (eltree_remove).
     pub(super) fn end_deadlines(&mut self, leaf: usize) {
         remove(&mut self.by_eligible, leaf);
     }
@@ -171,7 +172,8 @@ impl Classes {
             (of_parent.least_virtual, of_parent.period, of_parent.active == 0);
         match of_parent.by_virtual.last().copied() {
             Some(last) => {
-                // Between the least and the most of its siblings, and no step back in a period.
+                // Between the smallest and the largest of its siblings, and never backwards within
+                // a period.
                 let most = self.nodes[last].virtual_time;
                 let middle = if least == 0 { most } else { (least + most) / 2 };
                 let node = &mut self.nodes[at];
@@ -225,7 +227,7 @@ impl Classes {
         let virtuals = node.virtuals.as_ref().expect("it shares");
         node.virtual_time = virtuals.time(node.total).wrapping_add(node.virtual_adjustment);
         if node.virtual_time < least {
-            // It was passed over while it did not fit.
+            // The class was passed over while it did not fit.
             node.virtual_adjustment += least - node.virtual_time;
             node.virtual_time = least;
         }
@@ -286,7 +288,7 @@ impl Classes {
             .min_by_key(|&leaf| self.nodes[leaf].deadline)
     }
 
-    /// The leaf at the end of the least virtual times of what fits (vttree_get_minvt).
+    /// The leaf reached by the smallest virtual times of the classes that fit (vttree_get_minvt).
     pub(super) fn by_virtual_time(&mut self, now: u64) -> Option<usize> {
         let mut at = ROOT;
         if self.nodes[ROOT].least_fit > now {
@@ -308,7 +310,8 @@ impl Classes {
         self.nodes[leaf].cumul += u64::from(bytes);
     }
 
-    /// The next packet of a leaf, of `bytes` (update_ed; without `was_real_time` update_d).
+    /// Called for the next packet of a leaf, of `bytes` (update_ed; without `was_real_time`
+    /// update_d).
     pub(super) fn next(&mut self, leaf: usize, bytes: u32, was_real_time: bool) {
         self.set_deadline(leaf, bytes);
         if was_real_time {
@@ -316,7 +319,7 @@ impl Classes {
         }
     }
 
-    /// When a class may send, if none may now (hfsc_schedule_watchdog).
+    /// When the next class may send, if none may send now (hfsc_schedule_watchdog).
     pub(super) fn next_event(&self) -> Option<u64> {
         let eligible = self.by_eligible.first().map(|&leaf| self.nodes[leaf].eligible);
         let fit = Some(self.nodes[ROOT].least_fit).filter(|&fit| fit > 0);
@@ -324,7 +327,7 @@ impl Classes {
     }
 }
 
-/// Moves a class to its place in a list in the order of a key, behind those of an equal one.
+/// Moves a class to its place in a list ordered by a key, behind classes with an equal key.
 fn place(list: &mut Vec<usize>, class: usize, key: impl Fn(usize) -> u64) {
     remove(list, class);
     let own = key(class);

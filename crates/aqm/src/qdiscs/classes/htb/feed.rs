@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Feed {
     members: u128,
-    /// Whose turn it is; none past the last.
+    /// The class whose turn it is; `None` after the last.
     at: Option<u8>,
-    /// Whose turn it was when it was removed.
+    /// The class that had the turn when it was removed.
     removed: Option<u8>,
 }
 
@@ -24,7 +24,7 @@ impl Feed {
         self.members & 1 << class != 0
     }
 
-    /// Removes a class from a row: the turn goes to the next (htb_remove_class_from_row).
+    /// Removes a class from a row; the turn goes to the next class (htb_remove_class_from_row).
     pub(super) fn remove_from_row(&mut self, class: u8) {
         if self.at == Some(class) {
             self.advance();
@@ -32,7 +32,7 @@ impl Feed {
         self.remove(class);
     }
 
-    /// Removes a class from the feed of its parent, which resumes with it or the one behind it
+    /// Removes a class from its parent's feed, which resumes with that class or the one behind it
     /// (htb_deactivate_prios).
     pub(super) fn remove_from_parent(&mut self, class: u8) {
         if self.at == Some(class) {
@@ -46,12 +46,12 @@ impl Feed {
         self.members &= !(1 << class);
     }
 
-    /// Gives the turn to the next class; to none behind the last.
+    /// Gives the turn to the next class; after the last, nobody has it.
     pub(super) fn advance(&mut self) {
         self.at = self.at.and_then(|at| self.from(u32::from(at) + 1));
     }
 
-    /// The class whose turn it is; none behind the last, and then the first is next.
+    /// The class whose turn it is; after the last `None` once, then the first again.
     pub(super) fn turn(&mut self) -> Option<u8> {
         if let (None, Some(removed)) = (self.at, self.removed) {
             self.at = self.from(u32::from(removed));
@@ -89,7 +89,7 @@ mod tests {
             *turn = feed.turn();
             feed.advance();
         }
-        // None stands for the rewind, after which the first class is skipped by `advance` here.
+        // `None` stands for the rewind, after which `advance` skips the first class here.
         assert_eq!(turns, [None, Some(5), Some(127), None, Some(5)]);
     }
 

@@ -1,12 +1,13 @@
-//! HTB: a tree of classes, each with a rate that it may send, and a ceiling up to which it may
-//! borrow what its ancestors have to spare.
+//! HTB: a tree of classes; each has a guaranteed rate, and a ceiling up to which it may borrow the
+//! unused rate of its ancestors.
 //!
-//! Source: Linux 6.1 `sch_htb.c`. A class is in debt after a packet for which it lacked tokens, and
-//! waits until it is not. A leaf that has used its rate borrows from the nearest ancestor that has
-//! not; leaves that borrow at the same level take turns by quantum, the most urgent priority first.
+//! Source: Linux 6.1 `sch_htb.c`. A packet may be sent with too few tokens; the class is then in
+//! debt and waits until the debt is paid. A leaf that has used its rate borrows from the nearest
+//! ancestor that has not; leaves that borrow at the same level take turns by quantum, the most
+//! urgent priority first.
 //!
 //! Deviations: a class follows from the DSCP alone; the kernel's bound on the time spent on events
-//! is not needed. Hysteresis and offload, which are off by default, are not here.
+//! is not needed. Hysteresis and offload, which are off by default, are missing.
 
 mod feed;
 mod state;
@@ -26,14 +27,15 @@ use crate::rng::Rng;
 use crate::time::{Rate, Time};
 use state::Classes;
 
-/// The most classes of a tree here.
+/// The maximum number of classes in a tree here.
 pub const MOST_CLASSES: usize = 128;
-/// The most classes from a leaf to its root (Linux 6.1 sch_htb.c, TC_HTB_MAXDEPTH).
+/// The maximum depth from a leaf to its root (Linux 6.1 sch_htb.c, TC_HTB_MAXDEPTH).
 pub const MOST_DEPTH: usize = 8;
 /// The number of priorities (Linux 6.1 sch_htb.c, TC_HTB_NUMPRIO).
 pub const PRIORITIES: usize = 8;
 
-/// Packets that wait for no class (Linux 6.1 sch_htb.c, htb_init: txqueuelen of Ethernet).
+/// Maximum number of packets without a class (Linux 6.1 sch_htb.c, htb_init: txqueuelen of
+/// Ethernet).
 const DIRECT_PACKETS: usize = 1000;
 
 /// A class.
@@ -41,9 +43,9 @@ const DIRECT_PACKETS: usize = 1000;
 pub struct HtbNode {
     /// The class from which it borrows, by index.
     pub parent: Option<usize>,
-    /// What it may send in any case.
+    /// Its guaranteed rate.
     pub rate: Rate,
-    /// What it may send at most, if it can borrow.
+    /// Its maximum rate, if it can borrow.
     pub ceil: Rate,
     /// Depth of the bucket of its rate.
     pub burst_bytes: u64,
@@ -58,16 +60,16 @@ pub struct HtbNode {
 /// A tree of classes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Htb {
-    /// The classes in the order of their numbers. Those that are nobody's parent are leaves.
+    /// The classes in the order of their numbers. Classes without children are leaves.
     pub classes: Vec<HtbNode>,
-    /// The leaf of each DSCP, by index; without one, a packet waits for no class.
+    /// The leaf of each DSCP, by index; packets of a DSCP without a leaf are sent unshaped.
     pub class_of: [Option<u8>; CODE_POINTS],
-    /// What rates and ceilings count for a packet.
+    /// The framing that rates and ceilings count.
     pub framing: Framing,
 }
 
 impl Htb {
-    /// Whether no class borrows from this one.
+    /// Whether the class has no children.
     pub fn is_leaf(&self, class: usize) -> bool {
         self.classes.iter().all(|other| other.parent != Some(class))
     }
@@ -94,13 +96,13 @@ impl Htb {
 
 struct Tree<P> {
     classes: Classes,
-    /// By class; none for one that has children.
+    /// Indexed by class; `None` for a class with children.
     leaves: Vec<Option<Leaf<P>>>,
     class_of: [Option<u8>; CODE_POINTS],
-    /// Packets without a class, which leave before all others, unshaped.
+    /// Packets without a class, which leave before all others and unshaped.
     direct: VecDeque<Departure<P>>,
     direct_bytes: u64,
-    /// When a class can send again, if the last dequeue found none.
+    /// When a class can send again, if the last dequeue returned nothing.
     held: Option<Time>,
 }
 
@@ -117,7 +119,7 @@ impl<P: Packet> Tree<P> {
         self.direct.push_back(Departure { packet, enqueued: now });
     }
 
-    /// A packet of a leaf in the turns of a level and priority (htb_dequeue_tree).
+    /// Takes a packet of the leaf whose turn it is at a level and priority (htb_dequeue_tree).
     fn dequeue_turn(
         &mut self,
         now: Time,

@@ -20,7 +20,7 @@ enum Mode {
     CanSend,
 }
 
-/// A class that has packets, or descendants that borrow from it.
+/// A class with packets, or with descendants that borrow from it.
 #[derive(Debug)]
 struct Node {
     parent: Option<u8>,
@@ -28,14 +28,14 @@ struct Node {
     level: usize,
     rate: Tokens,
     ceil: Tokens,
-    /// Until when tokens have been counted.
+    /// The time up to which tokens have been counted.
     counted: Time,
     mode: Mode,
-    /// The priorities in which it has packets: a bit each.
+    /// The priorities in which it has packets, one bit each.
     active: u8,
-    /// By priority, the children that borrow from it.
+    /// The children that borrow from it, by priority.
     feeds: [Feed; PRIORITIES],
-    /// A leaf's bytes left of its quantum, by the level at which it takes its turn.
+    /// The unused bytes of a leaf's quantum, by the level at which it takes its turn.
     deficits: [i64; MOST_DEPTH],
     quantum: i64,
     priority: u8,
@@ -46,9 +46,9 @@ struct Node {
 pub(super) struct Classes {
     nodes: Vec<Node>,
     framing: Framing,
-    /// The classes below their rate by level and priority, of which leaves borrow.
+    /// By level and priority: the classes below their rate, from which leaves borrow.
     rows: [[Feed; PRIORITIES]; MOST_DEPTH],
-    /// The classes that wait for tokens by level, each with the time when its mode changes.
+    /// By level: the classes that wait for tokens, each with the time when its mode changes.
     waiting: [Vec<(Time, u8)>; MOST_DEPTH],
 }
 
@@ -88,7 +88,7 @@ impl Classes {
         &mut self.nodes[usize::from(class)]
     }
 
-    /// A leaf has packets (htb_activate).
+    /// Activates a leaf that has packets (htb_activate).
     pub(super) fn activate(&mut self, leaf: u8) {
         let node = self.node(leaf);
         if node.active == 0 {
@@ -97,7 +97,7 @@ impl Classes {
         }
     }
 
-    /// A leaf has none left (htb_deactivate).
+    /// Deactivates a leaf without packets (htb_deactivate).
     pub(super) fn deactivate(&mut self, leaf: u8) {
         if self.node(leaf).active != 0 {
             self.leave(leaf);
@@ -105,7 +105,7 @@ impl Classes {
         }
     }
 
-    /// Enters an active class where its mode lets it take turns: in its row, or among those that
+    /// Adds an active class where its mode lets it take turns: to its row, or to the classes that
     /// borrow from its parent (htb_activate_prios).
     fn join(&mut self, class: u8) {
         let (mut class, mut mask) = (class, self.node(class).active);
@@ -176,7 +176,7 @@ impl Classes {
         if self.rows[level][priority].is_empty() {
             return None;
         }
-        // The classes from the row to the leaf.
+        // The classes on the path from the row to the leaf.
         let mut path = [0; MOST_DEPTH];
         let mut depth = 0;
         loop {
@@ -186,7 +186,7 @@ impl Classes {
             };
             match feed.turn() {
                 None if depth > 0 => {
-                    // All children have had their turn: it passes to the next class above.
+                    // All children have had their turn: the turn passes to the next class above.
                     depth -= 1;
                     match depth {
                         0 => self.rows[level][priority].advance(),
@@ -211,8 +211,8 @@ impl Classes {
         }
     }
 
-    /// A leaf has sent a packet with the tokens of a class at this level (htb_dequeue_tree,
-    /// htb_charge_class).
+    /// Records that a leaf has sent a packet with the tokens of a class at this level
+    /// (htb_dequeue_tree, htb_charge_class).
     pub(super) fn sent(
         &mut self,
         now: Time,
@@ -253,8 +253,8 @@ impl Classes {
         }
     }
 
-    /// Sets the mode after `elapsed_ns` since tokens were counted; returns how long it will last
-    /// (htb_class_mode, htb_change_class_mode).
+    /// Sets the mode, `elapsed_ns` after tokens were last counted; returns how long the mode will
+    /// last (htb_class_mode, htb_change_class_mode).
     fn change_mode(&mut self, class: u8, elapsed_ns: i64) -> i64 {
         let node = self.node(class);
         let (ceil, rate) = (node.ceil.ns + elapsed_ns, node.rate.ns + elapsed_ns);
@@ -271,7 +271,7 @@ impl Classes {
         wait
     }
 
-    /// Lets a class that cannot send freely look at its tokens later (htb_add_to_wait_tree).
+    /// Makes a class that cannot send freely check its tokens later (htb_add_to_wait_tree).
     fn wait_for_tokens(&mut self, now: Time, class: u8, wait_ns: i64) {
         let Node { mode, level, .. } = *self.node(class);
         if mode != Mode::CanSend {

@@ -3,12 +3,12 @@
 use crate::framing::Framing;
 use crate::time::Rate;
 
-/// The longest time that is counted, and the deepest debt (Linux 6.1 sch_htb.c, htb_change_class:
+/// The longest time that counts, and the largest debt (Linux 6.1 sch_htb.c, htb_change_class:
 /// `mbuffer`).
 pub(super) const LONGEST_NS: i64 = 60_000_000_000;
 
-/// The time of a packet at a rate, by a multiplication and a shift (Linux 6.1 sch_generic.c,
-/// psched_ratecfg_precompute__, and sch_generic.h, psched_l2t_ns).
+/// The transmission time of a packet at a rate, by a multiplication and a shift (Linux 6.1
+/// sch_generic.c, psched_ratecfg_precompute__, and sch_generic.h, psched_l2t_ns).
 #[derive(Clone, Copy, Debug)]
 struct PacketTime {
     multiplier: u64,
