@@ -218,7 +218,7 @@ mod tests {
         let numbers: alloc::vec::Vec<f64> = (0..100_000).map(|_| rng.exponential(3.0)).collect();
         let n = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / n;
-        // The deviation is the mean: five standard errors are 5 x 3 / sqrt(100 000).
+        // The standard deviation equals the mean: five standard errors are 5 x 3 / sqrt(100 000).
         assert!((mean - 3.0).abs() < 0.048, "{mean}");
         let square = numbers.iter().map(|x| x * x).sum::<f64>() / n;
         assert!((square / 18.0 - 1.0).abs() < 0.04, "{square}");

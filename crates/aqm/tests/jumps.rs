@@ -37,7 +37,7 @@ fn env() -> Env {
     }
 }
 
-/// A second of overload, so that a law has something to forget; the last packet waited for `last`.
+/// A second of overload, to give a law some state; the last packet waited for `last`.
 fn busy(law: &mut dyn Aqm, last: Span) -> Time {
     let mut rng = Rng::stream(1, "jump", 0);
     let queue = Backlog { packets: 50, bytes: 75_000, link_bytes: 75_000 };

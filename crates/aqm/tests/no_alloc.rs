@@ -16,8 +16,8 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on to `System` unchanged; counting touches a thread-local number
-// only, which needs no allocation of its own.
+// SAFETY: every call is passed on to `System` unchanged; counting touches only a thread-local
+// number, which needs no allocation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -165,7 +165,7 @@ fn no_entry_allocates_on_the_packet_path_after_warm_up() {
     }
 }
 
-/// The counter works: the very first packets do allocate.
+/// Shows that the counter works: the very first packets do allocate.
 #[test]
 fn warming_up_does_allocate() {
     let mut host = Host::new("taildrop");

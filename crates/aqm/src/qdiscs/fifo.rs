@@ -62,7 +62,7 @@ impl<P: Packet, L: Aqm> Fifo<P, L> {
         Fifo { law, fifo: PacketFifo::default(), limit, overflow: FifoOverflow::Arrival }
     }
 
-    /// The same discipline, with this choice of what is dropped when full.
+    /// The same discipline with this choice of what to drop when full.
     pub fn on_overflow(self, overflow: FifoOverflow) -> Self {
         Fifo { overflow, ..self }
     }
@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Only then may a host skip calls.
+    /// A host may skip calls only if the law takes no part.
     #[test]
     fn every_law_but_tail_drop_takes_part_when_nothing_waits() {
         for aqm in ["taildrop", "codel", "pie", "red", "blue", "cobalt"] {

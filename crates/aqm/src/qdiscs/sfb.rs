@@ -282,8 +282,8 @@ impl<P: Packet + Send> Qdisc<P> for SfbQueue<P> {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
         let jiffy = in_jiffies(now);
-        // sfb_enqueue reads the number of the bank before it changes: the arrival that causes the
-        // new hash is judged and counted by the retiring bank, with that bank's new salt.
+        // sfb_enqueue reads the bank's number before it changes: the arrival that triggers the new
+        // hash is judged and counted by the retiring bank, with that bank's new salt.
         let bank = self.active;
         self.rehash_if_due(jiffy);
         let (verdict, hashes) = self.judge(jiffy, bank, &packet, rng);
@@ -355,7 +355,7 @@ mod tests {
         Numbered { ecn, ..Numbered::new(0, 7, 1000) }
     }
 
-    /// Linux 6.1 `sch_sfb.c`: 65535 in the kernel's default steps of 66 (tc always sends 33).
+    /// Linux 6.1 `sch_sfb.c`: 65535 in steps of 66, the kernel's default (tc always sends 33).
     #[test]
     fn a_bin_that_stays_full_comes_to_one_after_993_arrivals() {
         let mut sfb = sfb();
@@ -365,8 +365,7 @@ mod tests {
         assert_eq!(arrivals, Some(993));
     }
 
-    /// Linux 6.1 `sfb_enqueue`: of the packets with draws r < p, those with r < 2 (p - 1/2) are
-    /// dropped.
+    /// Linux 6.1 `sfb_enqueue` drops packets with draws r < 2 (p - 1/2), out of those with r < p.
     #[test]
     fn above_one_half_ect_packets_are_dropped_too() {
         let mut rng = rng();
@@ -415,7 +414,7 @@ mod tests {
         assert_eq!(passes(&mut sfb, 16_000, 16_050, 1), 20, "it holds at most a burst");
     }
 
-    /// Linux 6.1 sch_sfb.c, sfb_rate_limit: from 103 to 200 ms are 25 jiffies, which earn a token.
+    /// Linux 6.1 sch_sfb.c, sfb_rate_limit: 103 to 200 ms are 25 jiffies, which earn one token.
     #[test]
     fn tokens_are_earned_by_the_jiffy() {
         let mut sfb = sfb();
@@ -438,8 +437,8 @@ mod tests {
         assert_eq!(passes(&mut sfb, 0, 20, 1), 0);
     }
 
-    /// Linux 6.1 sch_sfb.c, sfb_swap_slot: a new hash for the bank that retires, whose
-    /// probabilities stay.
+    /// Linux 6.1 sch_sfb.c, sfb_swap_slot: the retiring bank gets a new hash and keeps its
+    /// probabilities.
     #[test]
     fn a_new_hash_changes_banks_and_leaves_probabilities() {
         let mut sfb = sfb();

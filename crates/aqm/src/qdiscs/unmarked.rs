@@ -17,7 +17,7 @@ use crate::time::{Rate, Span, Time};
 /// A queued packet.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
-    /// Time that the link had spent on CE-marked packets when this packet arrived.
+    /// Time that the link had spent on CE-marked packets when this one arrived.
     marked_time: Span,
     bytes: u32,
     is_marked: bool,
@@ -29,9 +29,9 @@ pub(super) struct Unmarked {
     queued: VecDeque<Queued>,
     /// The CE-marked packets of `queued`.
     marked: Backlog,
-    /// Time that the link has spent on CE-marked packets, without the one in service.
+    /// Time that the link has spent on CE-marked packets, excluding the one in service.
     marked_time: Span,
-    /// When the packet in service left the queue, if it is CE-marked.
+    /// When the packet in service left the queue; `None` unless it is CE-marked.
     serving_since: Option<Time>,
     /// Arrival of the head, for the next timer.
     head: Option<Time>,
@@ -54,7 +54,7 @@ impl Unmarked {
         self.marked_time + self.serving_since.map_or(Span::default(), |since| now.since(since))
     }
 
-    /// The link asks for a packet: it has sent the last one.
+    /// Called when the link asks for a packet, so it has sent the last one.
     fn end_service(&mut self, now: Time) {
         self.marked_time = self.marked_time(now);
         self.serving_since = None;
@@ -150,7 +150,7 @@ impl Aqm for Unmarked {
         self.law.next_timer()
     }
 
-    /// Passed on at the timer, when the time until which the link was busy is known.
+    /// Passed on at the timer, when the end of the link's busy time is known.
     fn on_head(&mut self, enqueued: Option<Time>) {
         self.head = enqueued;
     }

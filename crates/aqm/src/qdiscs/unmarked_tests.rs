@@ -93,7 +93,7 @@ fn backlogs_leave_out_marked_packets() {
     assert_eq!(bench.take(3)[..2], [0.0, 0.0]);
 }
 
-/// The link sends the first packet for 1 ms, the marked one for 2 ms; a packet arrives in the
+/// The link takes 1 ms for the first packet and 2 ms for the marked one; a packet arrives in the
 /// middle of the latter.
 #[test]
 fn sojourn_times_leave_out_what_the_link_spent_on_marked_packets() {
@@ -159,7 +159,7 @@ fn at_a_timer_the_head_arrived_later_by_the_time_of_marked_packets() {
     assert_eq!(bench.seen()[2], u64::MAX as f64, "an empty queue has no head");
 }
 
-/// The numbers of the packets that a random load loses and gets marked.
+/// The numbers of the packets dropped and marked under a random load.
 fn signals(aqm: &str, ecn: Ecn) -> (Vec<u64>, usize) {
     let spec = QdiscSpec::parse(aqm).expect("a legal text");
     let mut queue = registry::build::<Numbered>(&spec, &env()).expect("it is built");

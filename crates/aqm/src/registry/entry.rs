@@ -6,7 +6,7 @@ use crate::law::{Law, Var};
 use crate::params::{Behaviour, Dialect, ParamSpec, Params, StepTable};
 use crate::qdisc::Scheme;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// A law, for one queue or under flow queues.

@@ -72,7 +72,7 @@ const LAWS: [OfKernel; 11] = [
 pub struct Change {
     /// The law or scheme.
     pub law: &'static str,
-    /// The series from which on the value holds.
+    /// The first series with that value.
     pub since: (u32, u32),
     /// The parameter.
     pub name: &'static str,

@@ -169,7 +169,7 @@ registry! {
         qdiscs::sfq::SfqRed;
         qdiscs::dualpi2::DualPi2;
         qdiscs::cake::Cake;
-        // The page has no room for it.
+        // The generated page has no room for it.
         #[cfg(not(target_arch = "wasm32"))]
         qdiscs::fair_queue::FairQueue;
     }

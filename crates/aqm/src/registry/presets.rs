@@ -11,8 +11,8 @@ pub struct Preset {
     pub doc: &'static str,
     /// The law under flow queues.
     pub law: &'static str,
-    /// Dialects that the pair has but the law has not, the default first. In them, the law uses its
-    /// default dialect.
+    /// Dialects that the pair has but the law does not, the default first. In them, the law uses
+    /// its default dialect.
     pub dialects: &'static [Dialect],
     /// Defaults of the pair; later ones override earlier ones.
     pub settings: &'static [Setting],

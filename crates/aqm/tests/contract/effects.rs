@@ -8,7 +8,7 @@ use sojourn_aqm::{QdiscSpec, units};
 
 use super::{Host, LIMIT_PACKETS, Limit, PHASE, ROUND, RandomTraffic, kinds};
 
-/// Settings without which some parameters have no effect: a mark limit needs marks, the weight of a
+/// Settings that some parameters need to have an effect: a mark limit needs marks, the weight of a
 /// rate needs a delay from the rate, a slightly inexact root needs many signals, a kernel's CoDel
 /// an interval of about one of its ticks.
 const NEEDED: &[&str] = &[
@@ -54,8 +54,8 @@ fn digest(kind: &str, others: &str, setting: &str, operations: u64) -> Option<u6
     Some(host.ledger.digest)
 }
 
-/// Whether any two values that the dialect takes, with the same other settings, make a difference;
-/// most do in overload, the first phase.
+/// Whether any two legal values, with the same other settings, make a difference; most do in
+/// overload, the first phase.
 fn has_effect(kind: &str, param: &ParamSpec) -> bool {
     let within = |operations| NEEDED.iter().any(|it| differs(kind, param, it, operations));
     within(PHASE) || within(ROUND)
@@ -68,8 +68,8 @@ fn differs(kind: &str, param: &ParamSpec, others: &str, operations: u64) -> bool
     digests.next().is_some_and(|first| digests.any(|other| other != first))
 }
 
-/// Whether a parameter of the discipline has more than one legal value under this law; else it is
-/// unused there.
+/// Whether a parameter of the discipline has more than one legal value under this law; otherwise it
+/// is unused there.
 fn takes(kind: &str, param: &ParamSpec) -> bool {
     let settings = usual(param).into_iter().map(|value| format!("{kind}:{}={value}", param.name));
     settings.filter(|text| QdiscSpec::parse(text).is_ok()).count() > 1

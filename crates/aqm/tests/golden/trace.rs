@@ -1,6 +1,6 @@
 //! Reads the golden traces in `testdata/golden`, whose README describes them, and replays each. The
-//! interface is a trait: the tests of this crate implement it by the Rust API, those of
-//! `crates/capi` by the C bindings.
+//! interface is a trait: the tests of this crate implement it with the Rust API, those of
+//! `crates/capi` with the C bindings.
 
 #[path = "file.rs"]
 mod file;
@@ -15,7 +15,7 @@ pub use file::MTU;
 /// Rate of the link in bits per second.
 pub const RATE_BPS: u64 = 10_000_000;
 
-/// A law, by one interface or another.
+/// A law, through one interface or another.
 pub trait Law {
     fn new(text: &str) -> Self;
     /// Reseeds the generator: the next number is the first of the stream `queue` 0 of that seed.
@@ -47,11 +47,11 @@ pub struct TracePacket {
     pub ecn: Ecn,
 }
 
-/// A discipline, by one interface or another.
+/// A discipline, through one interface or another.
 pub trait Discipline {
     fn new(text: &str) -> Self;
     fn enqueue(&mut self, now: Time, packet: TracePacket);
-    /// The number of the packet that leaves, and when it had been accepted.
+    /// The number of the packet that leaves, and the time when it was accepted.
     fn dequeue(&mut self, now: Time) -> Option<(u64, Time)>;
     fn next_timer(&self) -> Option<Time>;
     fn on_timer(&mut self, now: Time);
@@ -194,7 +194,7 @@ impl<L: Law> LawTrace<L> {
     }
 }
 
-/// The backlog at an update that is given by sojourn times.
+/// The backlog at updates for which the trace gives sojourn times.
 const FIFTY: Backlog = Backlog { packets: 50, bytes: 50 * MTU as u64, link_bytes: 50 * MTU as u64 };
 
 /// A discipline during the replay of a trace.

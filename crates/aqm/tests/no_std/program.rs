@@ -42,8 +42,8 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     exit(101)
 }
 
-// What a prebuilt `core` wants of its surroundings: unwinding, which never happens, and bytes in
-// bulk.
+// What a prebuilt `core` needs from its environment: unwinding, which never happens, and bulk byte
+// operations.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
@@ -98,7 +98,7 @@ unsafe extern "C" fn strlen(text: *const u8) -> usize {
     (0..).find(|&i| unsafe { *text.add(i) } == 0).unwrap_or(0)
 }
 
-// The stack is aligned as a call would leave it.
+// Aligns the stack as a call would leave it.
 global_asm!(".globl _start", "_start:", "and rsp, -16", "call main_of_ours");
 
 fn exit(code: i32) -> ! {

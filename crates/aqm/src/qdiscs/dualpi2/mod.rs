@@ -7,19 +7,19 @@
 //!
 //! Where the RFC leaves a choice:
 //! - Weighted round robin with the credits of Linux; the weight of 1/16 is an example of the RFC.
-//! - One counter of `recur` for each purpose; the RFC's low-latency queue has one for drops and
+//! - Separate `recur` counters for each purpose; the RFC's low-latency queue has one for drops and
 //!   marks together.
 //! - The ramp uses the delay of the packet in hand; queue lengths exclude that packet.
 //! - An arrival is accepted if an MTU fits (RFC); with a limit in packets, if fewer packets are
 //!   queued.
 //!
-//! Under overload of both queues `rfc9332` leaves the link idle at times, `linux` does not (fact
-//! qdisc-14).
+//! Under overload of both queues `rfc9332` leaves the link idle at times, whereas `linux` does not
+//! (fact qdisc-14).
 //!
 //! Deviations from Linux: random numbers are floating-point, although the controller has Linux's
-//! integers; packets are classified by ECN only; `l_min_len` is tested on departure, in Linux on
-//! arrival (no difference at its default of 0); packets are dropped at the head only (`drop_early`
-//! off); no `memlimit`.
+//! integers; packets are classified by ECN only; `l_min_len` is tested on departure, not on arrival
+//! (no difference at its default of 0); packets are dropped at the head only (`drop_early` off); no
+//! `memlimit`.
 
 mod linux;
 mod params;
@@ -99,11 +99,11 @@ struct DualQueue<P> {
 /// Weighted round robin between the two queues.
 #[derive(Clone, Copy, Debug)]
 struct Scheduler {
-    /// Above zero, the classic queue is next.
+    /// If positive, the classic queue is next.
     credit: f64,
     at_rest: f64,
-    /// Credits per byte that the classic queue gets for departures from the other one, and pays for
-    /// its own.
+    /// Credits per byte: the classic queue earns them for departures from the other queue and pays
+    /// for its own.
     c_share: f64,
     l_share: f64,
     /// Whether packets that are dropped at the head count as served.
@@ -112,8 +112,8 @@ struct Scheduler {
 
 impl Scheduler {
     fn new(c_weight: f64, mtu_bytes: u32, is_linux: bool) -> Scheduler {
-        // Linux sch_dualpi2.c, dualpi2_calculate_c_protection: whole percent, so that credits that
-        // should sum to zero do.
+        // Linux sch_dualpi2.c, dualpi2_calculate_c_protection: whole percents, so credits that
+        // should add up to zero do.
         let (c_share, whole) = match is_linux {
             true => (libm::round(c_weight * 1e8) / 1e6, 100.0),
             false => (c_weight, 1.0),
@@ -237,8 +237,8 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         let age =
             |fifo: &mut PacketFifo<P>| fifo.head().map_or(Span::ZERO, |it| now.since(it.enqueued));
         self.signals.update(age(&mut self.classic).max(age(&mut self.low)));
-        // Linux sch_dualpi2.c, next_pi2_timeout: counted from when the timer ran, not from when it
-        // was due.
+        // Linux sch_dualpi2.c, next_pi2_timeout: counted from the time at which the timer ran, not
+        // from its due time.
         match self.signals.is_linux() {
             true => self.timer.restart(now),
             false => self.timer.advance(now),

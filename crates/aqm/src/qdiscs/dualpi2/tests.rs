@@ -121,7 +121,7 @@ fn ect1_and_ce_go_to_the_low_latency_queue_and_nothing_else() {
     }
 }
 
-/// Linux sch_dualpi2.c, must_drop and do_step_aqm: less than 2 * 1514 B.
+/// Linux sch_dualpi2.c, must_drop and do_step_aqm: the backlog is below 2 * 1514 B.
 #[test]
 fn linux_signals_small_backlogs_by_its_step_only() {
     let mut signals = dual("linux").signals;
@@ -150,8 +150,9 @@ fn the_classic_queue_has_its_share_and_no_more() {
     }
 }
 
-/// Linux sch_dualpi2.c, dequeue_packet: -80 credits a byte of an MTU at rest, 10 more for each byte
-/// of the low-latency queue, which is served at 0 too. Tenths of a byte would add up to more.
+/// Linux sch_dualpi2.c, dequeue_packet: at rest the credit is -80 per byte of an MTU; each byte of
+/// the low-latency queue adds 10, and that queue is also served at 0. With tenths of a byte the sum
+/// would be larger.
 #[test]
 fn linux_serves_low_latency_until_its_credits_exceed_zero() {
     let mut dual = dual("linux");
@@ -329,7 +330,7 @@ fn fates(params: &DualPi2Params, place: Place, base_prob: f64) -> (usize, usize)
 
 /// Overload protection, RFC 9332 §4.2.3 and Appendix A.2: below saturation both queues mark ECT
 /// packets; from p_C = 1/k^2 (k p' = 1) on, both drop them with equal probability and mark the
-/// others. Linux draws at random, and starts above that point.
+/// rest. Linux draws at random, and starts above that point.
 #[test]
 fn saturation_drops_ect_packets() {
     for dialect in ["rfc9332", "linux"] {
@@ -349,7 +350,7 @@ fn saturation_drops_ect_packets() {
     assert_eq!(fates(&params, Place::Classic, 0.5).0, 0, "Linux: only k p' > 1 does");
 }
 
-/// RFC 9332 §4.2.3: without drops on overload p' stops at 1/k, and the limit holds the rest.
+/// RFC 9332 §4.2.3: without drops on overload p' stops at 1/k, and the limit bounds the queue.
 #[test]
 fn without_drops_on_overload_everything_is_marked_at_saturation() {
     for dialect in ["rfc9332", "linux"] {
@@ -364,15 +365,15 @@ fn without_drops_on_overload_everything_is_marked_at_saturation() {
     }
 }
 
-/// Linux `must_drop`: overload is k p' above 1, so that at exactly 1 everything is marked.
+/// Linux `must_drop`: overload means k p' above 1, so at exactly 1 everything is marked.
 #[test]
 fn linux_drops_no_low_latency_packet_at_exactly_saturation() {
     let params = DualPi2Params::of_dialect("linux").unwrap();
     assert_eq!(fates(&params, Place::Low, 0.5), (0, 200));
 }
 
-/// A flood of ECT packets at 10 Mb/s, twenty times what the link carries: the shares of packets
-/// dropped and of the link used from 10 to 30 s.
+/// A flood of ECT packets at 10 Mb/s, twenty times the capacity: the share of packets dropped, and
+/// the utilisation of the link from 10 to 30 s.
 fn flood(dialect: &str, ecn: [Ecn; 2]) -> (f64, f64) {
     const PACKET_NS: u64 = 1_211_200; // 1514 B
     const WINDOW: core::ops::Range<u64> = 10_000_000_000..30_000_000_000;

@@ -3,7 +3,7 @@
 use crate::qdiscs::queues::pool::Chain;
 use crate::time::Time;
 
-/// No flow has this number.
+/// The number of no flow.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A flow.
@@ -12,19 +12,19 @@ pub(super) struct Flow {
     pub(super) packets: FlowPackets,
     /// Bytes that it may still send in this round.
     pub(super) credits: i64,
-    /// The band of its last packet, at first 0: where it is listed next.
+    /// The band of its last packet (initially 0), in which it is listed next.
     pub(super) band: u8,
     /// The next flow of its list.
     pub(super) next: u32,
     pub(super) state: State,
-    /// When it may send next, once it has been paced.
+    /// When it may send next; `None` before it was paced.
     pub(super) next_send: Option<Time>,
 }
 
 /// Where a flow is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// In no list, since it was found empty in this jiffy, which is odd (`fq_flow_set_detached`).
+    /// In no list, because it was found empty in this jiffy, which is odd (`fq_flow_set_detached`).
     Detached { since: u64 },
     /// In the new or the old list of a band.
     Listed,
@@ -32,7 +32,7 @@ pub(super) enum State {
     Throttled { ticket: u64 },
 }
 
-/// Packets of one flow: those whose times do not fall, and the others in the order of their times.
+/// Packets of one flow: those whose due times do not decrease, and the others, sorted by due time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlowPackets {
     pub(super) in_order: Chain,

@@ -5,8 +5,9 @@
 //! and qdisc-24).
 //!
 //! Deviations from Linux:
-//! - A socket has one flow as long as it exists; Linux resets it where its memory is used again.
-//! - `timer_slack` always passes in full; a kernel with other timers may wake earlier.
+//! - A socket has one flow as long as it exists; Linux resets the flow when the socket's memory is
+//!   reused.
+//! - `timer_slack` is always used in full; a kernel with other timers may wake earlier.
 //! - `offload_horizon`, for devices that pace, does not exist.
 
 mod flow;
@@ -50,7 +51,7 @@ const VARS: &[Var] = &[
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 /// Linux uapi pkt_sched.h, `TC_PRIO_CONTROL`.
 const CONTROL: u8 = 7;
-/// Packets that may pass the flows at once (Linux 7.2 sch_fq.c, fq_fastpath_check).
+/// Maximum number of queued packets that bypass the flows (Linux 7.2 sch_fq.c, fq_fastpath_check).
 const MOST_PASSING: u32 = 8;
 
 impl Scheme for FairQueue {
@@ -80,10 +81,10 @@ struct Queues<P> {
     pool: Pool<P>,
     rounds: Rounds,
     throttled: Throttled,
-    /// Packets that pass the flows (`internal` of Linux).
+    /// Packets that bypass the flows (`internal` of Linux).
     passing: FlowPackets,
     total: Total,
-    /// Of each band, without those that pass.
+    /// The backlog of each band, without packets that bypass the flows.
     of_bands: [Total; BANDS],
     params: FairQueueParams,
     band_of: [u8; 16],
@@ -126,7 +127,7 @@ impl<P: Packet> Queues<P> {
     }
 
     /// The key of a packet's flow: its socket, or some bits of its hash (Linux sch_fq.c,
-    /// fq_classify). Sockets lie above hashes, as pointers do.
+    /// fq_classify). Sockets sort above hashes, as pointers do.
     fn key_of(&self, packet: &P) -> u64 {
         let hash = || splitmix(packet.sender_hash() ^ self.salt) >> 32 & self.params.orphan_mask;
         packet.socket().map_or_else(|| hash() << 1 | 1, |socket| 1 << 63 | socket << 1)
@@ -169,7 +170,7 @@ impl<P: Packet> Queues<P> {
         (is_beyond && self.params.horizon_drop).then_some(Cause::Horizon)
     }
 
-    /// A packet joins its flow; the cause if there is no room.
+    /// Adds a packet to its flow; returns the cause of a drop if there is no room.
     fn join(&mut self, now: Time, packet: P, due: Time, band: u8) -> Result<(), P> {
         let jiffies = self.jiffies(now);
         let key = self.key_of(&packet);
@@ -191,8 +192,8 @@ impl<P: Packet> Queues<P> {
         Ok(())
     }
 
-    /// A detached flow becomes a new one, in the band of its last packet; after a pause it may
-    /// send a quantum, unless it is in debt (a negative number is a large `u32` in fq_enqueue).
+    /// Makes a detached flow a new one, in the band of its last packet; after a pause it may send a
+    /// quantum, unless it is in debt (a negative number is a large `u32` in fq_enqueue).
     fn list(&mut self, index: u32, jiffies: u64) {
         let State::Detached { since } = self.table.flow(index).state else { return };
         self.rounds.append(&mut self.table.flows, index, Age::New);
@@ -226,8 +227,8 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// An arrival that departs before its throttled flow's time wakes it then (Linux 7.2 sch_fq.c,
-    /// fq_flow_adjust_timer).
+    /// If an arrival departs before its throttled flow's time, it wakes the flow at its departure
+    /// time (Linux 7.2 sch_fq.c, fq_flow_adjust_timer).
     fn advance(&mut self, index: u32, now: Time, due: Time, has_departure: bool) {
         let flow = self.table.flow(index);
         let is_earlier = flow.next_send.is_some_and(|next| due < next) && has_departure;
@@ -256,7 +257,7 @@ impl<P: Packet> Queues<P> {
     }
 }
 
-/// A span in jiffies, after these nanosecond jiffies are added.
+/// A span in jiffies, after adding these nanosecond jiffies.
 fn in_jiffies(span: Span, hz: u64, more: u64) -> u64 {
     let scaled = u128::from(span.as_nanos()) * u128::from(hz) + u128::from(more);
     u64::try_from(scaled / u128::from(NANOS_PER_SEC)).unwrap_or(u64::MAX)

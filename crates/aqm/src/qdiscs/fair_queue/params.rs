@@ -142,7 +142,7 @@ impl FairQueueParams {
         [self.weight0, self.weight1, self.weight2]
     }
 
-    /// The band of each priority; none if `priomap` has other digits.
+    /// The band of each priority; `None` if `priomap` has other digits.
     pub(super) fn bands_of_priorities(&self) -> Option<[u8; 16]> {
         let mut rest = self.priomap;
         let mut bands = [0; 16];

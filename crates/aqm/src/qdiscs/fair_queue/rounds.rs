@@ -40,8 +40,8 @@ impl Rounds {
         list.last = index;
     }
 
-    /// The flow to serve next, and its list; none if no flow is listed. Bands without credits are
-    /// passed, and have new ones when their turn comes.
+    /// The flow to serve next, and its list; `None` if no flow is listed. Bands without credits are
+    /// skipped and get new credits when their turn comes.
     pub(super) fn next(&mut self) -> Option<(Age, u32)> {
         let mut passed = 0;
         loop {
@@ -54,7 +54,7 @@ impl Rounds {
         }
     }
 
-    /// Turns to the next band that has credits; whether there is one not yet seen empty.
+    /// Turns to the next band with credits; returns whether there is one not yet seen empty.
     fn next_band(&mut self, passed: &mut usize) -> bool {
         loop {
             *passed += 1;
@@ -83,18 +83,18 @@ impl Rounds {
         head(Age::New).or_else(|| head(Age::Old))
     }
 
-    /// Removes the head of a list of the band that is served.
+    /// Removes the head of a list of the band being served.
     pub(super) fn remove_head(&mut self, flows: &[Flow], age: Age) {
         let list = &mut self.bands[self.serving].lists[age as usize];
         list.first = flows[list.first as usize].next;
     }
 
-    /// Whether the band that is served has old flows.
+    /// Whether the band being served has old flows.
     pub(super) fn has_old(&self) -> bool {
         !self.bands[self.serving].lists[Age::Old as usize].is_empty()
     }
 
-    /// The band that is served sends a packet.
+    /// Charges the band being served for a packet.
     pub(super) fn charge(&mut self, bytes: u32) {
         self.bands[self.serving].credits -= i64::from(bytes);
     }

@@ -11,7 +11,7 @@ use crate::qdiscs::queues::pool::Chain;
 use crate::time::{Span, Time};
 
 impl<P: Packet> Queues<P> {
-    /// Flows whose time has come become old ones (Linux sch_fq.c, fq_check_throttled).
+    /// Moves flows whose time has come to the old flows (Linux sch_fq.c, fq_check_throttled).
     pub(super) fn release(&mut self, now: Time) {
         if self.throttled.earliest.is_none_or(|earliest| earliest > now) {
             return;
@@ -28,7 +28,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// Which packet of a flow is next: whether it is a late one, and when it is due (fq_peek).
+    /// The next packet of a flow: whether it is one of the late ones, and when it is due (fq_peek).
     fn peek_flow(&mut self, packets: FlowPackets) -> Option<(bool, Time)> {
         let horizon = self.params.horizon;
         let mut due = |chain: &Chain| self.pool.head(chain).map(|d| Self::due_of(horizon, d));
@@ -46,7 +46,7 @@ impl<P: Packet> Queues<P> {
         departure
     }
 
-    /// The next packet of those that pass the flows.
+    /// The next packet that bypasses the flows.
     pub(super) fn serve_passing(&mut self) -> Option<Departure<P>> {
         let mut packets = self.passing;
         let (is_late, _) = self.peek_flow(packets)?;
@@ -55,7 +55,7 @@ impl<P: Packet> Queues<P> {
         Some(departure)
     }
 
-    /// The next packet of the flows; none if no flow may send now (Linux sch_fq.c, fq_dequeue).
+    /// The next packet of the flows; `None` if no flow may send now (Linux sch_fq.c, fq_dequeue).
     pub(super) fn serve(&mut self, now: Time, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
         loop {
             let (age, index) = self.rounds.next()?;
@@ -101,7 +101,7 @@ impl<P: Packet> Queues<P> {
             mark(packet, *enqueued, Stage::Dequeue, Cause::CeThreshold, sink);
         }
         let bytes = packet.bytes();
-        // A packet keeps its DSCP while it waits.
+        // A packet keeps its DSCP while queued.
         self.of_bands[self.band(packet)].remove(bytes);
         if self.has_bands() {
             if packets.count() == 0 {
@@ -139,13 +139,13 @@ impl<P: Packet> Queues<P> {
         let Some(rate) = rate else { return };
         let wait = bytes.saturating_mul(NANOS_PER_SEC) / rate.max(1);
         let wait = wait.min(NANOS_PER_SEC);
-        // It was due a little earlier: half of the wait makes up for that at most.
+        // The packet left later than due: the next wait is shortened by that, at most by half.
         let late = flow.next_send.map_or(0, |next| now.since(next).as_nanos().min(wait / 2));
         flow.next_send = Some(now + Span::from_nanos(wait - late));
     }
 
-    /// A flow was found empty. A new one stays for one more round, before Linux 6.12 only if there
-    /// are old ones.
+    /// Handles a flow that was found empty. A new flow stays for one more round; before Linux 6.12,
+    /// only if there are old flows.
     fn retire(&mut self, now: Time, age: Age, index: u32) {
         self.rounds.remove_head(&self.table.flows, age);
         if age == Age::New && (self.has_bands() || self.rounds.has_old()) {

@@ -16,9 +16,9 @@ const FORGET_AFTER_SECS: u64 = 3;
 /// When a lookup may forget flows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forgetting {
-    /// The most per lookup.
+    /// The maximum number of flows per lookup.
     pub(super) most: usize,
-    /// Only if there are many flows, most of them inactive.
+    /// Whether to forget only if there are many flows, most of them inactive.
     pub(super) only_if_crowded: bool,
     /// Jiffies per second.
     pub(super) hz: u64,
@@ -35,7 +35,7 @@ pub(super) struct FlowTable {
     forgetting: Forgetting,
     /// Flows in the table.
     pub(super) count: usize,
-    /// Those without packets; with `kernel=linux-5.10` those in no list.
+    /// Flows without packets; with `kernel=linux-5.10`, flows in no list.
     pub(super) inactive: usize,
 }
 
@@ -56,7 +56,7 @@ impl FlowTable {
         &mut self.flows[index as usize]
     }
 
-    /// The flow of a key; a new one has these credits.
+    /// The flow of a key; a new flow gets these credits.
     pub(super) fn find_or_add(&mut self, key: u64, jiffies: u64, credits: i64) -> u32 {
         let bits = self.trees.buckets().ilog2();
         let bucket = (key.wrapping_mul(GOLDEN_RATIO) >> (64 - bits)) as usize;

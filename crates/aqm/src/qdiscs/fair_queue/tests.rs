@@ -6,7 +6,7 @@ use crate::params::Params as _;
 use crate::testing::{env, ms, params_of, rng};
 use crate::time::Rate;
 
-/// A packet with what fq looks at.
+/// A packet with the properties that fq reads.
 #[derive(Clone, Copy, Debug)]
 struct Paced {
     id: u64,
@@ -45,7 +45,7 @@ impl Packet for Paced {
     }
 }
 
-/// What was dropped and marked.
+/// Dropped and marked packets.
 #[derive(Default)]
 struct Log {
     dropped: Vec<(u64, Cause)>,
@@ -82,14 +82,14 @@ fn take(queues: &mut Queues<Paced>, now: Time, count: usize) -> Vec<u64> {
     (0..count).map_while(|_| next().map(|departure| departure.packet.id)).collect()
 }
 
-/// Fills the queue for packets that pass the flows.
+/// Fills the queue of packets that bypass the flows.
 fn fill_passing(queues: &mut Queues<Paced>) {
     let first: Vec<Paced> = (0..8).map(|id| packet(1000 + id, 99)).collect();
     offer(queues, Time::ZERO, &first);
 }
 
-/// Linux 7.2 sch_fq.c, fq_fastpath_check: 8 packets of an idle queue; fq_dequeue: 15,140 bytes of a
-/// new flow.
+/// Linux 7.2 sch_fq.c: fq_fastpath_check passes 8 packets of an idle queue; fq_dequeue gives a new
+/// flow 15,140 bytes.
 #[test]
 fn flows_take_turns_behind_the_packets_that_found_the_queue_idle() {
     let mut queues = fq(&[("initial_quantum", "2000B"), ("quantum", "1000B")]);
@@ -102,7 +102,7 @@ fn flows_take_turns_behind_the_packets_that_found_the_queue_idle() {
     assert!(queues.is_empty());
 }
 
-/// Linux 7.2 sch_fq.c, fq_dequeue: a rate above the threshold of low rates is kept by quanta.
+/// Linux 7.2 sch_fq.c, fq_dequeue: a rate above the low-rate threshold is enforced per quantum.
 #[test]
 fn a_flow_is_paced_to_the_lower_of_maxrate_and_its_own_rate() {
     let mut queues = fq(&[("maxrate", "8mbit"), ("initial_quantum", "1B"), ("quantum", "1000B")]);
@@ -145,7 +145,8 @@ fn departure_times_hold_packets_and_those_beyond_the_horizon_are_dropped_or_capp
     assert_eq!(take(&mut capped, ms(50), 9), [1]);
 }
 
-/// Linux 7.2 sch_fq.c, fq_flow_adjust_timer; before, a flow slept until its first packet's time.
+/// Linux 7.2 sch_fq.c, fq_flow_adjust_timer; in earlier kernels a flow slept until its first
+/// packet's time.
 #[test]
 fn an_earlier_departure_wakes_a_throttled_flow_since_linux_7_2() {
     let at = |id, millis| Paced { departure: Some(ms(millis)), ..packet(id, 1) };
@@ -158,7 +159,7 @@ fn an_earlier_departure_wakes_a_throttled_flow_since_linux_7_2() {
     }
 }
 
-/// Linux 7.2 sch_fq.c, fq_enqueue: a limit for each band, and one for each flow.
+/// Linux 7.2 sch_fq.c, fq_enqueue, has a limit for each band and one for each flow.
 #[test]
 fn a_full_flow_and_a_full_band_drop_arrivals() {
     let mut queues = fq(&[("limit", "5p"), ("flow_limit", "3")]);
@@ -254,7 +255,7 @@ fn a_flow_is_forgotten_3_s_after_it_was_found_empty() {
         table.find_or_add(in_one[1], jiffies, 5000);
         table.count
     };
-    // It was found empty in jiffy 1, as numbers of jiffies there are odd.
+    // The flow was found empty in jiffy 1, because jiffy numbers stored there are odd.
     assert_eq!([751, 752].map(|jiffies| flows_at(jiffies, false)), [2, 1]);
     assert_eq!(flows_at(752, true), 2, "before Linux 6.12 only a crowded table forgets");
 }
@@ -285,7 +286,7 @@ fn flows_that_share_a_bucket_are_told_apart() {
 /// Linux 6.1 route.c, ip_tos2prio.
 #[test]
 fn the_priority_of_a_forwarded_packet_follows_from_its_dscp() {
-    // Best effort, CS1, AF11, AF41, EF, CS6.
+    // The DSCPs are best effort, CS1, AF11, AF41, EF and CS6.
     assert_eq!([0, 8, 10, 34, 46, 48].map(priority_of_dscp), [0, 0, 2, 2, 4, 0]);
 }
 

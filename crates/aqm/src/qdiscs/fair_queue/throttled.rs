@@ -1,23 +1,23 @@
-//! Flows that wait for their time, the earliest first; of equal ones, the one that came first.
+//! Flows that wait for their time, earliest first; at equal times, in order of arrival.
 
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
 
 use crate::time::Time;
 
-/// The flows that wait. One that left early keeps its place, whose ticket is then no longer its.
+/// The waiting flows. A flow that left early keeps its entry, whose ticket is then outdated.
 #[derive(Debug, Default)]
 pub(super) struct Throttled {
     waiting: BinaryHeap<Reverse<(Time, u64, u32)>>,
     tickets: u64,
-    /// How many wait.
+    /// The number of waiting flows.
     pub(super) count: usize,
-    /// When the first is due; none if none waits.
+    /// When the first flow is due; `None` without waiting flows.
     pub(super) earliest: Option<Time>,
 }
 
 impl Throttled {
-    /// Adds a flow, which then has this ticket.
+    /// Adds a flow, which gets this ticket.
     pub(super) fn add(&mut self, index: u32, at: Time) -> u64 {
         self.tickets += 1;
         self.waiting.push(Reverse((at, self.tickets, index)));
@@ -26,7 +26,7 @@ impl Throttled {
         self.tickets
     }
 
-    /// A flow leaves early.
+    /// Records that a flow leaves early.
     pub(super) fn leave(&mut self) {
         self.count -= 1;
     }

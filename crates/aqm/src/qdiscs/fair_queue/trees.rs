@@ -14,7 +14,7 @@ use super::flow::NONE;
 struct Node {
     key: u64,
     parent: u32,
-    /// Subtrees: larger keys, then smaller ones (sch_fq.c, fq_classify).
+    /// Subtrees: first the larger keys, then the smaller ones (sch_fq.c, fq_classify).
     children: [u32; 2],
     is_red: bool,
 }
@@ -49,7 +49,7 @@ impl Trees {
         node.children[usize::from(node.key > key)]
     }
 
-    /// Adds a node below a parent, where the way to its key ended.
+    /// Adds a node below a parent, where the search for its key ended.
     pub(super) fn insert(&mut self, bucket: usize, parent: u32, key: u64, index: u32) {
         let node = Node { key, parent, children: [NONE; 2], is_red: true };
         if self.nodes.len() <= index as usize {
@@ -67,7 +67,7 @@ impl Trees {
         self.after_insertion(bucket, index);
     }
 
-    /// Takes a node out; its successor in the order of the tree takes its place.
+    /// Removes a node; its in-order successor takes its place.
     pub(super) fn remove(&mut self, bucket: usize, index: u32) {
         let Node { parent, children: [first, second], is_red, .. } = self.nodes[index as usize];
         if first == NONE || second == NONE {
@@ -111,7 +111,7 @@ impl Trees {
         index != NONE && self.nodes[index as usize].is_red
     }
 
-    /// Puts a node, or none, where another is below its parent.
+    /// Puts a node, or `None`, in the place of another below its parent.
     fn replace(&mut self, bucket: usize, parent: u32, old: u32, new: u32) {
         match parent {
             NONE => self.roots[bucket] = new,
@@ -130,7 +130,7 @@ impl Trees {
         usize::from(self.nodes[parent as usize].children[1] == child)
     }
 
-    /// A node moves down to a side, and its child on the other side up.
+    /// Rotates a node down to a side; its child on the other side moves up.
     fn rotate(&mut self, bucket: usize, index: u32, side: usize) {
         let up = self.node(index).children[1 - side];
         let between = self.node(up).children[side];
@@ -172,7 +172,7 @@ impl Trees {
         self.node(root).is_red = false;
     }
 
-    /// Below `parent`, the side without a child lacks a black node.
+    /// Rebalances when, below `parent`, the side without a child lacks a black node.
     fn after_removal(&mut self, bucket: usize, mut parent: u32) {
         let mut index = NONE;
         while parent != NONE {

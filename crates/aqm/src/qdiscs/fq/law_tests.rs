@@ -211,7 +211,7 @@ fn timers_of_empty_queues_are_caught_up_when_a_packet_arrives() {
     assert_eq!(ticks(&fq, 3), 3, "a timer due now is due");
 }
 
-/// A host in real time may be late; a queue that held packets was not idle in the meantime.
+/// A host in real time may be late, but a queue that held packets was not idle in the meantime.
 #[test]
 fn a_queue_that_holds_packets_leaves_its_timer_to_the_host() {
     let mut fq: Fq<Numbered, Counter> = fq_of(&[]);
@@ -260,7 +260,7 @@ fn the_delay_of_one_queue_leaves_the_probability_of_another_alone() {
         crate::testing::var(fq.flows.law(fq.queue_of(flow)), "drop_prob")
     };
     for i in 1..200 {
-        // Flow 2 drains within a moment; flow 1 has new packets behind each that leaves late.
+        // Flow 2 drains immediately; flow 1 always has newer packets queued when a late one leaves.
         fq.on_timer(ms(15 * i));
         fq.dequeue(ms(15 * i), &mut rng(), &mut log);
     }
@@ -280,7 +280,7 @@ fn an_arrival_beyond_the_limit_of_fq_pie_takes_packets_from_the_fattest_queue() 
 }
 
 /// Linux 6.1 sch_fq_pie.c, fq_pie_timer updates 2048 queues in a pass and the rest in the next.
-/// Here all are updated at one time, however many there are.
+/// Here all are updated at once, regardless of their number.
 #[test]
 fn every_one_of_thousands_of_queues_is_updated_at_one_timer() {
     for flows in [2048, 4096] {

@@ -8,12 +8,13 @@
 //! - A queue with exactly 0 credits waits for the next round (`credits <= 0`), as in Linux and
 //!   ns-3; the RFC's prose says "negative", which would let a flow of full-quantum packets send two
 //!   at once (fact qdisc-2).
-//! - A new queue found empty moves to the old ones only if there are any, as in Linux; the RFC's
-//!   prose and ns-3 always move it, so that it waits there, with its remaining credits, until no
-//!   new queue is left. Dialect `ns3` does so too.
+//! - A new queue found empty moves to the old queues only if there are any, as in Linux; the RFC's
+//!   prose and ns-3 always move it, so it waits there, with its remaining credits, until no new
+//!   queue is left. Dialect `ns3` does so too.
 //! - `memory_limit` counts bytes of packets, in dialect `linux` the memory of the kernel's buffers
-//!   (fact qdisc-20); on hosts that do not know what a packet carries, each counts as a datagram.
-//! - Hash collisions are not set-associative (an option of ns-3, which the discs in `ns3/` have).
+//!   (fact qdisc-20); on hosts that do not know a packet's contents, each packet counts as a
+//!   datagram.
+//! - Hash collisions are not set-associative (an option of ns-3 that the discs in `ns3/` have).
 //!
 //! The dialects `linux` and `ns3` of a law select the flow queues of that name too:
 //! `fq(codel@linux)`.
@@ -88,7 +89,7 @@ words! {
 }
 
 words! {
-    /// What half of is dropped.
+    /// The quantity of which half is dropped.
     pub enum Shed {
         /// The packets.
         Packets = "packets",
@@ -213,8 +214,8 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         let listed = self.lists.listed();
         let fattest = match self.ranks.is_empty() {
             true => self.flows.fattest(listed),
-            // ns-3 FqCoDelQueueDisc::FqCoDelDrop: of equally fat queues, the one with the oldest
-            // class.
+            // ns-3 FqCoDelQueueDisc::FqCoDelDrop: among equally fat queues, the one whose class is
+            // oldest.
             false => listed.max_by_key(|&i| (self.flows.bytes(i), !self.ranks[i as usize])),
         };
         let fattest = fattest.expect("what is over its limit holds packets");
@@ -272,7 +273,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
                 self.make_room(now, sink);
             }
         } else if self.flows.is_empty(index) && !self.lists.contains(index) {
-            // An unlisted queue is never dequeued, so report to its law now that it is empty.
+            // An unlisted queue is never dequeued, so its law must learn now that it is empty.
             self.flows.law_mut(index).on_empty(now);
         }
     }

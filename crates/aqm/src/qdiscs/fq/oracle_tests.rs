@@ -1,8 +1,8 @@
 //! FQ-CoDel written out literally, queue by queue and packet by packet, against `Fq<CoDel>`.
 //!
 //! RFC 8290 §4.1 and §4.2 around RFC 8289 §5.5. Where the RFC's prose and Linux differ (credits
-//! used up exactly, an emptied new queue), this is Linux, as is `fq/mod.rs`; its header gives the
-//! reasons.
+//! used up exactly, an emptied new queue), this follows Linux, like `fq/mod.rs`, whose header gives
+//! the reasons.
 
 use alloc::collections::VecDeque;
 

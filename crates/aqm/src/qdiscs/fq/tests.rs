@@ -56,7 +56,7 @@ fn observed<P: Packet + Send, L: Law>(fq: &Fq<P, L>) -> [f64; 3] {
     out
 }
 
-/// RFC 8290 §4.1: half of its packets, from the head, one overflow drop each.
+/// RFC 8290 §4.1: half of its packets are dropped from the head, each with cause overflow.
 #[test]
 fn the_fattest_queue_loses_half_of_its_packets_from_its_head() {
     let mut fq = fq(&[("limit", "120p")]);
@@ -76,8 +76,8 @@ fn at_most_a_batch_of_64_is_dropped_at_once() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), (2000..2064).collect::<Vec<_>>());
 }
 
-/// RFC 8290 §4.1 drops half of the packets, here rounded up, Linux `fq_codel_drop` half of the
-/// bytes.
+/// RFC 8290 §4.1 drops half of the packets, here rounded up; Linux `fq_codel_drop` drops half of
+/// the bytes.
 #[test]
 fn half_is_of_packets_in_the_rfc_and_of_bytes_in_linux() {
     let lost = |shed: &str| {
@@ -101,8 +101,7 @@ fn half_of_an_odd_number_of_bytes_is_rounded_down() {
     assert_eq!(fill(&mut fq, 3, 1, 60).dropped_ids(), [1]);
 }
 
-/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: the arrival is dropped, whichever queue is
-/// fattest.
+/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue, drops the arrival, whichever queue is fattest.
 #[test]
 fn with_overflow_arrival_the_arrival_is_dropped() {
     let mut fq = fq(&[("limit", "5p"), ("overflow", "arrival")]);
@@ -170,7 +169,7 @@ fn the_dialect_of_the_law_selects_the_flow_queues_of_that_name() {
     assert_eq!(fq_pie("@ns3"), ["fattest", "off", "true"]);
 }
 
-/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue: `overmemory` is counted, and the packet goes on.
+/// Linux 6.1 sch_fq_pie.c, fq_pie_qdisc_enqueue, counts `overmemory` and lets the packet pass.
 #[test]
 fn the_memory_limit_of_linux_fq_pie_has_no_effect_and_is_refused() {
     let refusal = crate::QdiscSpec::parse("fq_pie@linux:memory_limit=1MB").unwrap_err().message;
@@ -197,7 +196,7 @@ fn an_overload_raises_the_count_of_linux_codel_and_of_no_other() {
     assert_eq!((count("rfc8289"), count("ns3")), (0.0, 0.0));
 }
 
-/// RFC 8290 §4.1: "the largest current byte count".
+/// RFC 8290 §4.1 chooses the queue with "the largest current byte count".
 #[test]
 fn the_fattest_queue_is_that_with_most_bytes_not_packets() {
     let mut fq = fq(&[("limit", "15p")]);
@@ -239,7 +238,7 @@ fn only_linux_has_a_lower_bound_for_the_quantum() {
     assert_eq!(take(&mut tiny, 6), [1, 2, 1, 2, 1, 2]);
 }
 
-/// RFC 8290 §4.2, with credits that are used up at zero (fact qdisc-2).
+/// RFC 8290 §4.2, where credits are used up at zero (fact qdisc-2).
 #[test]
 fn full_packets_take_turns_one_by_one() {
     let mut fq = fq(&[]);
@@ -248,7 +247,7 @@ fn full_packets_take_turns_one_by_one() {
     assert_eq!(take(&mut fq, 6), [1, 2, 1, 2, 1, 2]);
 }
 
-/// RFC 8290 §4.2: credits of 1514, 1014, 514, 14, -486.
+/// RFC 8290 §4.2: the credits are 1514, 1014, 514, 14 and -486.
 #[test]
 fn small_packets_share_a_quantum() {
     let mut fq = fq(&[]);
@@ -304,7 +303,8 @@ fn flows_spread_evenly_over_the_queues() {
     assert!(counts.iter().all(|&n| (850..1150).contains(&n)), "{counts:?}");
 }
 
-/// RFC 8290 §4.2, as in Linux 6.1 sch_fq_codel.c, fq_codel_dequeue: only if there are old queues.
+/// RFC 8290 §4.2, as in Linux 6.1 sch_fq_codel.c, fq_codel_dequeue: it stays only if there are old
+/// queues.
 #[test]
 fn a_new_queue_that_empties_stays_one_round_if_there_are_old_ones() {
     let mut fq = fq(&[]);
@@ -330,7 +330,7 @@ fn of_dialect(dialect: &str, settings: &[(&str, &str)]) -> Fq<Numbered, TailDrop
 }
 
 /// ns-3 3.44 `FqCoDelQueueDisc::DoDequeue`: flow 1 has been served and found empty when it sends
-/// again; in ns-3 it has become old by then, and a new flow comes before it.
+/// again; in ns-3 it is old by then, and a new flow precedes it.
 #[test]
 fn a_new_queue_found_empty_is_old_in_ns3_even_where_no_queue_is_old() {
     let order = |dialect| {
@@ -347,8 +347,8 @@ fn a_new_queue_found_empty_is_old_in_ns3_even_where_no_queue_is_old() {
     assert_eq!(order("ns3"), [3, 1]);
 }
 
-/// ns-3 3.44 `FqCoDelQueueDisc::FqCoDelDrop` looks for more bytes among its classes, in the order
-/// in which they were made.
+/// ns-3 3.44 `FqCoDelQueueDisc::FqCoDelDrop` searches its classes in order of creation for one with
+/// more bytes.
 #[test]
 fn of_equally_fat_queues_the_first_that_was_used_loses_packets_in_ns3() {
     for flows in [[1, 2], [2, 1]] {

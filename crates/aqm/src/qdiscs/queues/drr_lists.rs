@@ -196,7 +196,7 @@ mod tests {
         *lists.credits_mut(3) = 1;
         assert_eq!(sends(&mut lists), Some((DrrList::Old, 3)));
         assert_eq!(listed(&lists), [3, 2, 1, 0]);
-        // All queues but the first have the credits of the last round.
+        // All queues but the first keep the credits of the last round.
         assert_eq!([(); 4].map(|()| sends(&mut lists).expect("it is listed").1), [2, 1, 0, 3]);
         assert!((0..4).all(|index| lists.contains(index)));
         assert_eq!((lists.length(DrrList::New), lists.length(DrrList::Old)), (0, 4));

@@ -72,7 +72,7 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         true
     }
 
-    /// Appends a packet after marking it. Out of line, because inlining a change of the packet
+    /// Appends a packet after marking it. Out of line, because inlining the change of a packet
     /// would cost two more copies.
     #[inline(never)]
     fn push_marked(&mut self, now: Time, mut packet: P, cause: Cause, sink: &mut dyn Sink<P>) {
@@ -128,8 +128,8 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         Some(HeadVerdict::Passes(head.bytes))
     }
 
-    /// Drops the judged head. Out of line: drops are rare, and the path of departing packets then
-    /// saves no registers.
+    /// Drops the judged head. Out of line: drops are rare, and then the path of departing packets
+    /// need not save registers.
     #[inline(never)]
     fn drop_head(&mut self, cause: Cause, sink: &mut dyn Sink<P>) {
         report_state(self.law, sink);

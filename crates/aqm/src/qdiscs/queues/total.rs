@@ -70,7 +70,7 @@ impl BufferMemory {
         self.limit.is_none_or(|limit| self.used + bytes <= limit)
     }
 
-    /// Whether a packet fits into an empty discipline.
+    /// Whether a packet fits into an empty discipline at all.
     pub(crate) fn has_ever_room_for(&self, bytes: u64) -> bool {
         BufferMemory { used: 0, ..*self }.has_room_for(bytes)
     }
@@ -91,7 +91,7 @@ impl Total {
         u64::from(self.packets) > ceiling.packets || self.bytes > ceiling.bytes
     }
 
-    /// Whether one more packet of that size exceeds the memory limit.
+    /// Whether one more packet of that size fits below the ceiling.
     #[inline]
     pub(crate) fn has_room_for(&self, bytes: u32, ceiling: Ceiling) -> bool {
         u64::from(self.packets) < ceiling.packets && self.bytes + u64::from(bytes) <= ceiling.bytes

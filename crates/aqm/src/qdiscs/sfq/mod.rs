@@ -5,8 +5,8 @@
 //!
 //! Deviations from Linux:
 //! - The hash changes when the first packet after `perturb` arrives or leaves, not by a timer:
-//!   packets for which no queue is left are dropped, and several periods without a packet cause
-//!   only one re-sort.
+//!   packets that get no queue are dropped, and several periods without a packet cause only one
+//!   re-sort.
 //! - A `limit` below `flows` reduces the number of queues only if it is not the default, since tc
 //!   cannot distinguish the two; a `limit` in bytes keeps all queues, and the longest one loses
 //!   packets.
@@ -91,7 +91,7 @@ struct Red {
 /// The discipline.
 #[derive(Debug)]
 struct Queues<P> {
-    /// The active queue of each hash slot's flows.
+    /// The active queue of each hash slot.
     slots: Vec<Option<u32>>,
     queues: Vec<Active>,
     pool: Pool<P>,
@@ -287,7 +287,7 @@ impl<P: Packet> Queues<P> {
         self.pool.push(&mut self.queues[index as usize].packets, enqueued, packet);
     }
 
-    /// Removes the queue behind the tail from the ring, as it is empty.
+    /// Removes the queue behind the tail from the ring, because it is empty.
     fn retire_next(&mut self, index: u32) {
         let tail = self.tail.expect("the ring holds the queue");
         debug_assert_eq!(self.queue(tail).next, index, "only the next queue leaves");

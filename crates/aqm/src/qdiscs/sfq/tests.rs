@@ -61,7 +61,7 @@ fn bytes_are_shared_not_packets() {
     assert!((bytes(1) - bytes(2)).abs() <= 1514 + 1500, "{} {}", bytes(1), bytes(2));
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_drop: the tail, with `headdrop` the head.
+/// Linux 6.1 sch_sfq.c, sfq_drop, drops the tail or, with `headdrop`, the head.
 #[test]
 fn the_longest_queue_loses_its_tail() {
     let mut queues = sfq(&[]);
@@ -198,7 +198,7 @@ fn above_the_maximum_every_arrival_is_dropped() {
     assert!(log.dropped.iter().all(|&(_, _, cause)| cause == Cause::Forced));
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_enqueue: with `headdrop` the head is marked rather than the arrival.
+/// Linux 6.1 sch_sfq.c, sfq_enqueue: with `headdrop` the head is marked instead of the arrival.
 #[test]
 fn with_headdrop_and_ecn_a_packet_that_waits_is_marked() {
     let mut queues = sfq_red(&[("headdrop", "true"), ("ecn", "true")]);
@@ -213,19 +213,18 @@ fn with_headdrop_and_ecn_a_packet_that_waits_is_marked() {
     assert!(log.marked.iter().all(|&(id, stage, _)| (id, stage) == (0, Stage::Queued)));
 }
 
-/// Linux 6.1 red.h, red_cmp_thresh: at exactly the upper threshold RED is above it.
+/// Linux 6.1 red.h, red_cmp_thresh: an average equal to the upper threshold counts as above it.
 #[test]
 fn at_exactly_the_upper_threshold_every_arrival_is_signalled() {
     let mut queues = sfq_red(&[("min_th", "1000B"), ("max_th", "3000B"), ("burst", "2")]);
     queues.red.as_mut().unwrap().curve.weight_log = 0;
     let log = fill(&mut queues, 1, 4, 1000);
-    // Backlogs of 1000 and 2000 B lie between the thresholds, 3000 B is the upper one.
+    // Backlogs of 1000 and 2000 B lie between the thresholds; 3000 B is the upper threshold.
     assert_eq!(log.dropped.last(), Some(&(1003, Stage::Enqueue, Cause::Forced)));
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_rehash: queued packets are taken out in the order of the queues'
-/// numbers, of which the highest free one is given first (sfq_init), and the round starts in that
-/// order.
+/// Linux 6.1 sch_sfq.c, sfq_rehash: queued packets are taken out in the order of queue numbers; the
+/// highest free number is assigned first (sfq_init), and the round starts in that order.
 #[test]
 fn a_new_hash_orders_the_round_by_the_numbers_of_the_queues() {
     let mut queues = sfq(&[("perturb", "10s")]);
@@ -235,7 +234,7 @@ fn a_new_hash_orders_the_round_by_the_numbers_of_the_queues() {
     assert_eq!(flows, [3, 2, 1], "the first flow has the last queue");
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_change: `maxflows = min_t(u32, maxflows, limit)`, where one is given.
+/// Linux 6.1 sch_sfq.c, sfq_change: `maxflows = min_t(u32, maxflows, limit)` if a limit is given.
 #[test]
 fn a_limit_below_the_number_of_queues_bounds_it() {
     let mut queues = sfq(&[("limit", "3p")]);
