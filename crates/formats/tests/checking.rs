@@ -1,4 +1,4 @@
-//! Wrong set-ups as people post them, with their findings.
+//! Wrong set-ups as people post them, and their findings.
 
 use sojourn_aqm::{Cells, Framing, Packing};
 use sojourn_formats::tc::{TcCircumstances, TcFinding, check, read};
@@ -22,7 +22,7 @@ fn under_htb(leaf: &str) -> String {
     format!("{HTB}tc qdisc add dev eth0 parent 1:10 {leaf}\n")
 }
 
-/// Every text has the finding.
+/// Checks that every text has the finding.
 fn expect(cases: &[(&str, Option<u64>, &str)]) {
     for (text, bps, code) in cases {
         let found = codes(text, *bps);
@@ -161,7 +161,7 @@ fn a_class_that_decimal_and_hexadecimal_confuse_is_named() {
     assert!(finding.remedy.contains("`default c`"), "{}", finding.remedy);
 }
 
-/// A frame of 1514 B and 32 B more fill 33 cells, 1749 B, which take 13.992 ms.
+/// A frame of 1514 B plus 32 B fills 33 cells, 1749 B, which take 13.992 ms.
 #[test]
 fn the_time_of_a_packet_counts_what_stab_adds() {
     let adsl = "stab linklayer adsl overhead 32 mpu 64";

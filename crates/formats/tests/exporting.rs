@@ -54,7 +54,7 @@ fn set(aqm: &str, name: &str, value: &str) -> String {
     format!("{aqm}{}{name}={value}", if aqm.contains(':') { "," } else { ":" })
 }
 
-/// A setting as written, for comparison: `limit` of a taildrop decides its dialect.
+/// A setting as written, for comparison: the `limit` of a taildrop determines its dialect.
 fn same(one: &str, two: &str) -> bool {
     let (mut left, mut right) = (resolved(one), resolved(two));
     left.sort();
@@ -74,7 +74,7 @@ fn every_parameter_that_is_exported_comes_back_equal() {
             let named = specs.flat_map(|it| it.words.iter().copied());
             for value in VALUES.into_iter().chain(named) {
                 let text = set(aqm, name, value);
-                // The link's rate, which is exported as a number.
+                // This is the link's rate, which is exported as a number.
                 if QdiscSpec::parse(&text).is_err() || (name, value) == ("bandwidth", "auto") {
                     continue;
                 }
@@ -89,8 +89,8 @@ fn every_parameter_that_is_exported_comes_back_equal() {
     assert!(equal > 300, "{equal} values came back");
 }
 
-/// The parameters that tc can set: those with a value other than the default that is exported.
-/// Parameters that must be exported.
+/// The parameters that tc can set, with values other than the exported defaults. Parameters that
+/// must be exported.
 const EXPORTED: [&str; 54] = [
     "taildrop.limit",
     "codel.target",

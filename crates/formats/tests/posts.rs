@@ -1,5 +1,5 @@
-//! Traits of set-ups as they are posted, and of the kernel's own tests of tc: each gives the values
-//! that the kernel would have, or names what is lost.
+//! Features of set-ups from posts and from the kernel's own tests of tc: each gives the values that
+//! the kernel would have, or names the part that is lost.
 
 use sojourn_formats::tc::{TcImport, TcWish, aqm_of_text, lines, read, scenario};
 
@@ -92,7 +92,7 @@ fn a_script_with_variables_quotes_and_keywords_is_read() {
     )]);
 }
 
-/// Linux 6.1 sch_cake.c, cake_calc_overhead: the header is left out only with an overhead.
+/// Linux 6.1 sch_cake.c, cake_calc_overhead: the header is omitted only if an overhead is given.
 #[test]
 fn cells_of_cake_without_an_overhead_count_from_the_frame() {
     expect(&[
@@ -109,7 +109,7 @@ fn cells_of_cake_without_an_overhead_count_from_the_frame() {
     assert_eq!(aqm("cake besteffort raw"), "cake");
 }
 
-/// iproute2 6.1 tc/q_sfb.c: what is sent, as captured from tc.
+/// iproute2 6.1 tc/q_sfb.c: the values sent, as captured from tc.
 #[test]
 fn tc_derives_one_bound_of_sfb_from_the_other() {
     for (text, right) in [
@@ -267,7 +267,7 @@ fn a_curve_of_hfsc_and_the_mark_of_cake_are_not_lost() {
     assert!(!unknown.iter().any(|it| it.contains("not known") || it.contains("mark")));
 }
 
-/// A tree of qosmate with `hfsc`, and a line whose rate no class limits.
+/// A tree of qosmate with `hfsc`, and a line whose rate is limited by no class.
 #[test]
 fn a_tree_of_hfsc_keeps_its_curves() {
     let text = "tc qdisc replace dev eth1 stab mtu 2047 tsize 512 mpu 68 overhead 44 linklayer atm \
@@ -293,7 +293,7 @@ fn a_tree_of_hfsc_keeps_its_curves() {
             "rate = \"50mbit\"\nframing = \"58B\"\nmpu = \"68B\"\ncells = \"atm\"",
             "kind = \"hfsc\"\ndefault = \"1-13\"",
             "rt = { m1 = \"4mbit\", d = \"20ms\", m2 = \"2mbit\" }\ndscp = [46]",
-            // 1500 B in 30 ms are no more than 500 kbit/s carries, but 6 ms late.
+            // 1500 B in 30 ms fit into 500 kbit/s, but are 6 ms late.
             "name = \"1-14\"\nparent = \"1-1\"\nrt = { d = \"6ms\", m2 = \"500kbit\" }\n",
         ],
     )]);
@@ -444,7 +444,7 @@ fn sqm_is_read_from_uci_and_from_variables() {
     }
 }
 
-/// A script whose variables are named as those of sqm-scripts was read as its configuration.
+/// A script with variables named like those of sqm-scripts used to be read as their configuration.
 #[test]
 fn a_script_is_read_with_its_variables_and_what_it_computes() {
     let script = "UPLINK=950\nDEV=ppp0\ntc qdisc del dev $DEV root 2> /dev/null > /dev/null\n\
@@ -547,7 +547,7 @@ fn every_device_of_a_post_has_a_line() {
     );
 }
 
-/// Filters by DSCP: the first that matches decides, those of a lower priority number first.
+/// Filters by DSCP: the first match decides, and lower priority numbers are tried first.
 #[test]
 fn filters_by_dscp_choose_the_class() {
     let tree = "tc qdisc add dev eth0 root handle 1: htb default 12\n\
@@ -572,7 +572,7 @@ fn filters_by_dscp_choose_the_class() {
                    ADD prio 10 matchall classid 1:13\n");
     has(&toml, "1-11", "3mbit", "dscp = [8]\n");
     has(&toml, "1-13", "9mbit", "dscp = [0, 1, 2, 3, 4, 5, 6, 7, 9, ");
-    // Without a number, the last is tried first.
+    // Without a number, the last filter is tried first.
     let toml = of("ADD u32 match ip protocol 0 0x00 flowid 1:11\n\
                    ADD u32 match ip tos 0x10 0xff flowid 1:13\n");
     has(&toml, "1-13", "9mbit", "dscp = [4]\n");

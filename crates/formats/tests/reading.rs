@@ -238,7 +238,7 @@ fn filters_without_a_device_belong_to_the_discipline_of_their_number() {
 #[test]
 fn tbf_alone_is_a_queue_in_bytes() {
     let text = "tc qdisc add dev eth0 root tbf rate 8mbit burst 10kb latency 50ms";
-    // 50 ms at 1 MB/s and the burst (tc-tbf(8)).
+    // The limit is 50 ms at 1 MB/s plus the burst (tc-tbf(8)).
     assert_eq!(line(text), (Some(8_000_000), "taildrop@bytes:limit=60240B".to_owned()));
 }
 
@@ -277,7 +277,7 @@ fn an_overhead_of_stab_counts_from_the_frame() {
     let own = imported(
         "tc qdisc add dev eth0 root tbf rate 8mbit burst 10kb lat 50ms overhead 26 linklayer atm",
     );
-    // Only the bucket counts what tbf adds itself.
+    // Only the bucket counts the bytes that tbf itself adds.
     assert!(own.toml.contains("framing = \"14B\"\nqueue"), "{}", own.toml);
     assert!(own.toml.contains("overhead = \"26B\", cells = \"atm\" }"), "{}", own.toml);
 }

@@ -5,7 +5,7 @@ use sojourn_aqm::{Rng, Span, Time};
 use crate::resolved::{App, Arrivals, FlowGroup, Shape, Sizes, Transfers};
 
 /// How often a size outside its limits is drawn again before the nearest limit is used. If a
-/// distribution's mean is within the limits, that limit is hardly ever used.
+/// distribution's mean is within the limits, the nearest limit is hardly ever used.
 const DRAWS_AGAIN: u32 = 1_000;
 
 /// Draws a size in bytes.
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn normal_numbers_have_mean_zero_and_deviation_one() {
         let (mean, deviation) = moments(normal);
-        // Four standard errors: 4/sqrt(200 000) for the mean, 4/sqrt(2 x 200 000) for the
-        // deviation.
+        // The bounds are four standard errors: 4/sqrt(200 000) for the mean, 4/sqrt(2 x 200 000)
+        // for the deviation.
         assert!(mean.abs() < 0.009, "{mean}");
         assert!((deviation - 1.0).abs() < 0.0064, "{deviation}");
     }

@@ -26,8 +26,8 @@ enum Code {
     ThreeQuarters,
 }
 
-/// Logarithm of the probability that noise spares one bit. `megabits` is one of the eight rates,
-/// `ratio` the signal-to-noise ratio as a power ratio.
+/// Logarithm of the probability that noise does not corrupt a given bit. `megabits` is one of the
+/// eight rates, `ratio` the signal-to-noise ratio as a power ratio.
 pub(crate) fn log_spared(megabits: u64, ratio: f64) -> f64 {
     let (modulation, code) = scheme(megabits);
     libm::log1p(-code.first_error(modulation.bit_error(ratio)).min(1.0))
@@ -72,7 +72,7 @@ impl Code {
     fn first_error(self, bit_error: f64) -> f64 {
         let distance = (4.0 * bit_error * (1.0 - bit_error)).sqrt();
         // The bits per trellis step, the free distance, the step from one distance to the next, and
-        // the wrong bits on all paths of each distance.
+        // the number of wrong bits on all paths of each distance.
         let (bits, free, step, weights): (f64, i32, i32, &[f64]) = match self {
             Code::Half => (1.0, 10, 2, &HALF),
             Code::TwoThirds => (2.0, 6, 1, &TWO_THIRDS),

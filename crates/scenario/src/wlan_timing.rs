@@ -76,8 +76,8 @@ impl OfdmRate {
         self.megabits() * SYMBOL_US
     }
 
-    /// Logarithm of the probability that noise spares one bit at a signal-to-noise ratio (a power
-    /// ratio).
+    /// Logarithm of the probability that noise does not corrupt a given bit, at a signal-to-noise
+    /// ratio (a power ratio).
     pub(crate) fn log_spared(self, ratio: f64) -> f64 {
         wlan_errors::log_spared(self.megabits(), ratio)
     }

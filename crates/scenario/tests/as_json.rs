@@ -163,7 +163,8 @@ fn rates_jitter_and_loss_have_their_kind() {
         "round_trip": "9ms",
     });
     assert_eq!(links[3]["jitter"], blocks);
-    // At 20 dB, 36 Mbit/s carries most: 12,000 bits in 28 + 90 + 370 + 44 us, with slots of 20 us.
+    // At 20 dB, 36 Mbit/s has the highest throughput: 12,000 bits take 28 + 90 + 370 + 44 us, with
+    // slots of 20 us.
     let wireless = json!({
         "kind": "wireless", "wlan": "w", "alone": links[3]["rate"]["alone"],
         "radio": { "rate": "minstrel", "error_rate": 0.5, "snr": "20dB" },

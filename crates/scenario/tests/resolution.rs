@@ -57,7 +57,7 @@ fn mbit(mbit: u64) -> Rate {
     Rate::from_bps(mbit * 1_000_000)
 }
 
-/// Delays before and after the links, there and back, and the base RTT.
+/// The delays before and after the links, in both directions, and the base RTT.
 #[track_caller]
 fn delays(sets: &[(&str, &str)]) -> ([Span; 4], Span) {
     let flow = base(sets).flows[0].clone();
@@ -70,9 +70,9 @@ const BOTH_WAYS: (&str, &str) = ("flows[0].reverse", "[\"b\"]");
 
 #[test]
 fn quarters_of_what_links_leave_of_the_rtt_go_to_each_side_and_direction() {
-    // 20 ms there and back leave 60 ms.
+    // 20 ms in each direction leave 60 ms.
     assert_eq!(delays(&[]), ([ms(15), ms(15), ms(50), Span::ZERO], ms(100)));
-    // 20 ms there and 5 ms back leave 75 ms.
+    // 20 ms forward and 5 ms back leave 75 ms.
     let quarter = Span::from_micros(18_750);
     assert_eq!(delays(&[BOTH_WAYS]), ([quarter; 4], ms(100)));
 }
@@ -232,7 +232,7 @@ fn a_link_has_the_mtu_of_its_largest_packet_with_framing() {
     assert_eq!(mtu(1, &[BOTH_WAYS, ("flows[0].app", cbr)]), 1500, "datagrams have no answer");
 }
 
-/// Linux 6.1 pkt_sched.h, psched_mtu: MTU and header of the device, also where only small packets
+/// Linux 6.1 pkt_sched.h, psched_mtu: MTU and header of the device, even where only small packets
 /// pass.
 #[test]
 fn the_dialects_of_linux_get_the_mtu_of_an_ethernet_device() {
@@ -422,12 +422,12 @@ fn probabilities_include_zero_and_one() {
     }
 }
 
-/// tc-stab(8): `linklayer atm`, 53 bytes for every 48. The device's MTU stays as it is.
+/// tc-stab(8): `linklayer atm`, 53 bytes for every 48. The device's MTU is unchanged.
 #[test]
 fn a_link_counts_its_least_size_and_its_cells() {
     let [atm, framing] = [("links.a.cells", "atm"), ("links.a.framing", "40B")];
     let link = base(&[atm, framing, ("links.a.mpu", "64B")]).links[0].clone();
-    // 40 + 40 bytes take two cells, 8 + 40 bytes would take one, but 64 take two.
+    // 40 + 40 bytes take two cells; 8 + 40 bytes would take one, but the minimum of 64 takes two.
     assert_eq!([1500, 40, 8].map(|bytes| link.bytes_of(bytes)), [1749, 106, 106]);
     assert_eq!((link.mtu_bytes, link.largest_bytes(), link.queue_mtu_bytes()), (1540, 1749, 1749));
     let linux = base(&[atm, framing, ("links.a.queue", "fq_codel@linux")]).links[0].clone();
@@ -664,7 +664,7 @@ fn updates_far_more_often_than_packets_are_a_warning() {
     let warning = |text| only_warning(&[("links.a.queue", text)]);
     let fast = warning("pie:tupdate=1ns");
     assert!(fast.contains("needs 10000000000 updates in 10s"), "{fast}");
-    // A hundredth of the 1.2 ms of a packet.
+    // 12 us is a hundredth of a packet's 1.2 ms.
     assert_eq!(warning("pie:tupdate=12us"), "");
 }
 
@@ -750,7 +750,7 @@ fn a_flow_may_send_what_the_fastest_step_of_its_slowest_link_carries() {
         [("links.a.rate", schedule), ("flows[0].access_rate", "100gbit"), ("duration", "600s")];
     let error = load(BASE, &fast).unwrap_err();
     assert!(error.message.contains("may send 5000000000 packets"), "{error}");
-    // Link `b` of 20 Mbit/s is the slowest part then.
+    // Link `b` of 20 Mbit/s is then the slowest part.
     let [rate, access, duration] = fast;
     assert!(load(BASE, &[rate, access, duration, both]).is_ok());
     assert!(load(BASE, &[rate, ("flows[0].access_rate", "1mbit"), duration]).is_ok());

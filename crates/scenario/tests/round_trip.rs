@@ -276,7 +276,7 @@ fn another_queue_reads_no_trace_again() {
     assert_eq!(other.resolved().links[0].capacity, demo.resolved().links[0].capacity);
 }
 
-/// `--aqm` refused a scenario with recorded transfers.
+/// `--aqm` used to refuse a scenario with recorded transfers.
 #[test]
 fn another_queue_keeps_the_recordings() {
     for kind in ["replay", "transfers"] {

@@ -1,5 +1,6 @@
-//! The crate from outside, one file per subject, in a single program, which is linked once. Only
-//! `shipped` is separate: it reads files outside the package, so the package excludes it.
+//! Tests of the crate from outside, one file per subject, in a single program because each is
+//! linked separately. Only `shipped` is separate: it reads files outside the package, so the
+//! package excludes it.
 
 mod aqms;
 mod as_json;

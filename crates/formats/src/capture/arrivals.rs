@@ -1,4 +1,4 @@
-//! Bytes over time, in bounded memory however long a capture is.
+//! Bytes over time, in bounded memory regardless of the length of the capture.
 
 /// Number of bins at which their width is doubled.
 const MOST_BINS: usize = 1 << 15;

@@ -63,8 +63,8 @@ pub(super) struct Packet {
     pub(super) data: Range<usize>,
 }
 
-/// The block at the start of `bytes` and its length, if all of it is there. A section header sets
-/// the byte order.
+/// The block at the start of `bytes` and its length, if the block is complete. A section header
+/// sets the byte order.
 pub(super) fn whole<'a>(
     bytes: &'a [u8],
     order: &mut Order,

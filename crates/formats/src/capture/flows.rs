@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use super::packet::{Packet, Tcp};
 
-/// Most flows kept; a packet of one more flow ends the reading.
+/// Most flows kept; a packet of a further flow ends the reading.
 pub(super) const MOST_FLOWS: usize = 1_000_000;
 /// New data after a pause of this length begins a new transfer.
 const PAUSE_NS: u64 = 1_000_000_000;
@@ -14,7 +14,7 @@ const LARGEST_WINDOW: u64 = 1 << 30;
 
 /// A connection, or datagrams between two ports.
 pub(super) struct Flow {
-    /// The end that sent the SYN; without one, the end that talked to a port below 1024, or else
+    /// The end that sent the SYN; without a SYN, the end that sent to a port below 1024, or else
     /// the sender of the first packet.
     pub(super) client: SocketAddr,
     pub(super) server: SocketAddr,
@@ -26,7 +26,8 @@ pub(super) struct Flow {
     syn_ack_ns: Option<u64>,
     /// Whether a SYN was seen twice, so that it is unknown which one was answered.
     is_repeated: bool,
-    /// From the SYN to the client's first acknowledgement, if both SYNs were sent once.
+    /// The time from the SYN to the client's first acknowledgement, if SYN and SYN-ACK were sent
+    /// once.
     pub(super) handshake_ns: Option<u64>,
     /// AE, CWR and ECE of the SYN and of the SYN-ACK.
     pub(super) asked: Option<u8>,
@@ -34,7 +35,7 @@ pub(super) struct Flow {
     /// The smaller MSS of both ends.
     pub(super) mss: Option<u16>,
     pub(super) has_ended: bool,
-    /// From the client, and to it.
+    /// From the client, and to the client.
     pub(super) halves: [Half; 2],
 }
 
@@ -42,20 +43,20 @@ pub(super) struct Flow {
 #[derive(Default)]
 pub(super) struct Half {
     pub(super) packets: u64,
-    /// From the IP header on.
+    /// Bytes, counted from the IP header on.
     pub(super) bytes: u64,
     /// Payload, retransmissions included.
     pub(super) payload_bytes: u64,
-    /// TCP: packets with payload that had been sent before, or came out of order.
+    /// TCP: packets whose payload had been sent before or came out of order.
     pub(super) repeated: u64,
     /// Packets by the ECN field: not-ECT, ECT(1), ECT(0), CE.
     pub(super) ecn: [u64; 4],
-    /// Of the first packet.
+    /// The DSCP of the first packet.
     pub(super) dscp: u8,
     pub(super) largest_bytes: u32,
     /// TCP: the end of the highest byte, unwrapped.
     highest: Option<u64>,
-    /// TCP: bytes that were sent once or more.
+    /// TCP: bytes sent at least once.
     unique: u64,
     /// TCP: the starts of transfers, and the bytes before each.
     transfers: Vec<(u64, u64)>,
@@ -75,7 +76,7 @@ pub(super) struct RoundTrips {
 }
 
 impl Half {
-    /// Bytes that TCP delivered once, or all payload of datagrams.
+    /// Bytes that TCP delivered, each counted once, or all payload of datagrams.
     pub(super) fn unique_bytes(&self) -> u64 {
         if self.highest.is_some() { self.unique } else { self.payload_bytes }
     }
@@ -108,7 +109,7 @@ impl Half {
         let payload = u64::from(payload_bytes);
         let mut at = unwrapped(highest, seq);
         if at.abs_diff(highest) > LARGEST_WINDOW {
-            // A later connection, whose handshake was not captured.
+            // This is a later connection, whose handshake was not captured.
             (at, highest) = (first, first);
         }
         let end = at + payload;
@@ -129,7 +130,7 @@ impl Half {
         self.last_payload_ns = t;
     }
 
-    /// The other end acknowledges up to a number.
+    /// Records that the other end acknowledges everything up to a number.
     fn on_ack(&mut self, t: u64, ack: u32) {
         let Some((end, sent)) = self.timed else { return };
         if unwrapped(end, ack) < end {
@@ -144,7 +145,7 @@ impl Half {
     }
 }
 
-/// The number near another one whose last 32 bits are `seq`.
+/// The number closest to another one, among those whose last 32 bits are `seq`.
 fn unwrapped(near: u64, seq: u32) -> u64 {
     near.saturating_add_signed(i64::from(seq.wrapping_sub(near as u32).cast_signed()))
 }
@@ -221,7 +222,7 @@ impl Flow {
         }
     }
 
-    /// Whether a SYN opens another connection between the same ports.
+    /// Whether a SYN opens a new connection between the same ports.
     fn is_over_at(&self, packet: &Packet) -> bool {
         let Some(tcp) = packet.tcp else { return false };
         let is_open = tcp.syn && tcp.ack.is_none();
@@ -229,7 +230,7 @@ impl Flow {
     }
 }
 
-/// Both ends in one order, and the protocol.
+/// Both ends in a fixed order, and the protocol.
 type Key = (SocketAddr, SocketAddr, u8);
 
 /// All flows, in the order of their first packets.
@@ -240,8 +241,8 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Counts a packet; returns 0 if it is from the client and 1 if it is to it, or none if it is
-    /// of a new flow and the table is full.
+    /// Counts a packet; returns 0 if it comes from the client, 1 if it goes to the client, and
+    /// `None` if it belongs to a new flow and the table is full.
     pub(super) fn on_packet(&mut self, t: u64, packet: &Packet) -> Option<usize> {
         let ends = (packet.source, packet.destination);
         let key = (ends.0.min(ends.1), ends.0.max(ends.1), packet.protocol);

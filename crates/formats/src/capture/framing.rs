@@ -3,7 +3,7 @@
 //!
 //! Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng. We parse the framing without a crate:
 //! it takes 16 bytes per packet, errors need the offset in the file, and lengths must be bounded
-//! before anything is allocated (pcap-file 2 also takes every resolution for nanoseconds).
+//! before anything is allocated (pcap-file 2 also reads every resolution as nanoseconds).
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ const LINK_TYPE_BITS: u32 = 0xffff;
 pub(super) struct Frame {
     /// The number of its interface.
     pub(super) interface: usize,
-    /// Since 1970.
+    /// Nanoseconds since 1970.
     pub(super) t_ns: u64,
     /// LINKTYPE value (draft-ietf-opsawg-pcaplinktype).
     pub(super) link: u16,
@@ -46,9 +46,9 @@ enum Form {
 pub(super) struct Framer {
     form: Form,
     held: Vec<u8>,
-    /// How much of `held` has been read.
+    /// The number of bytes of `held` that have been read.
     done: usize,
-    /// Where in the file `held` begins.
+    /// The offset in the file at which `held` begins.
     origin: u64,
     /// Packets in simple packet blocks of pcapng, which carry no time.
     pub(super) untimed: u64,
@@ -59,7 +59,7 @@ impl Framer {
         Framer { form: Form::Unknown, held: Vec::new(), done: 0, origin: 0, untimed: 0 }
     }
 
-    /// The next bytes of the file.
+    /// Appends the next bytes of the file.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.held.drain(..self.done);
         self.origin += self.done as u64;
@@ -79,12 +79,12 @@ impl Framer {
         &self.held[frame.data.clone()]
     }
 
-    /// Where in the file the next packet or block begins.
+    /// The offset in the file of the next packet or block.
     pub(super) fn offset(&self) -> u64 {
         self.origin + self.done as u64
     }
 
-    /// The next packet, or none if it has not arrived in full.
+    /// The next packet, or `None` if it is incomplete.
     pub(super) fn next(&mut self) -> Result<Option<Frame>, Stop> {
         loop {
             let before = self.done;
@@ -101,7 +101,7 @@ impl Framer {
         }
     }
 
-    /// What is wrong if the file ends here.
+    /// The error if the file ends here.
     pub(super) fn end(&self) -> Option<Stop> {
         let rest = self.held.len() - self.done;
         let what = if self.offset() == 0 { "its header" } else { "a packet" };
@@ -113,7 +113,7 @@ impl Framer {
         &self.held[self.done..]
     }
 
-    /// Takes the header of a pcap file, or finds that of a pcapng file.
+    /// Reads the header of a pcap file, or detects a pcapng file.
     fn open(&mut self) -> Result<Option<Frame>, String> {
         let Some(magic) = self.rest().first_chunk::<4>() else { return Ok(None) };
         let order = match *magic {

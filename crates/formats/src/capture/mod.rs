@@ -45,11 +45,12 @@ pub struct CaptureReader {
     frames: u64,
     packets: u64,
     fragments: u64,
-    /// Time of the first packet, of the latest, and of the one before.
+    /// Time of the first packet, of the latest, and of the one before the latest.
     begin_ns: u64,
     latest_ns: u64,
     before_ns: u64,
-    /// Packets with an earlier time than the one before them, and than the first.
+    /// Packets whose time is earlier than the previous packet's, and those earlier than the first
+    /// packet's.
     backwards: u64,
     before_begin: u64,
     stop: Option<Stop>,
@@ -88,7 +89,7 @@ impl CaptureReader {
         (self.lines(false), self.stop.is_none())
     }
 
-    /// The end of the file: the remaining lines, and a report as JSON.
+    /// Ends the file: returns the remaining lines, and a report as JSON.
     ///
     /// # Errors
     /// No IP packet could be read; the message says why.

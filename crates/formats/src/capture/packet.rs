@@ -1,4 +1,4 @@
-//! The headers of a captured packet, as far as they were captured.
+//! The headers of a captured packet, as far as they are in the capture.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -67,7 +67,7 @@ pub(super) struct Packet {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Tcp {
     pub(super) seq: u32,
-    /// With the flag ACK.
+    /// The acknowledgement number, if ACK is set.
     pub(super) ack: Option<u32>,
     pub(super) syn: bool,
     pub(super) fin: bool,
@@ -102,7 +102,7 @@ pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet
         LaxNetSlice::Arp(_) => return Err(Unread::NotIp),
     };
     let payload = net.ip_payload_ref().ok_or(Unread::Cut)?;
-    // Segmentation offload states a length of 0 for packets above 64 KiB.
+    // With segmentation offload, packets above 64 KiB state a length of 0.
     let ip_bytes = if stated == 0 { on_wire } else { stated };
     let before = payload.payload.as_ptr() as usize - ip.as_ptr() as usize;
     let rest = ip_bytes.checked_sub(before as u32).ok_or(Unread::Malformed)?;
@@ -207,7 +207,7 @@ fn network(link: u16, data: &[u8]) -> Result<&[u8], Unread> {
     }
 }
 
-/// The bytes after the protocol number, whose first byte is left out if it is 0 (RFC 1661 §6.5).
+/// The bytes after the protocol number, whose first byte is omitted if it is 0 (RFC 1661 §6.5).
 fn ppp(data: &[u8]) -> Result<&[u8], Unread> {
     let first = *data.first().ok_or(Unread::Cut)?;
     let bytes = if first & 1 == 1 { 1 } else { 2 };
@@ -231,8 +231,8 @@ fn mpls(data: &[u8]) -> Result<&[u8], Unread> {
     }
 }
 
-/// The bytes after a header that begins with its length and has the link type of the rest in bytes
-/// 8 to 11.
+/// The bytes after a header that begins with its length and states the link type of the rest in
+/// bytes 8 to 11.
 fn pktap(data: &[u8]) -> Result<&[u8], Unread> {
     let word = |at: usize| {
         let four = data.get(at..at + 4)?;

@@ -7,21 +7,21 @@ use std::fmt::Write;
 /// queues of one interface, are nearly in order.
 const SORTED_WITHIN_NS: u64 = 1_000_000_000;
 
-/// Which recording: direction, DSCP, and whether packets are not-ECT, ECT(1) or ECT(0).
+/// The key of a recording: direction, DSCP, and whether packets are not-ECT, ECT(1) or ECT(0).
 pub(super) type Class = (usize, u8, u8);
 
-/// Packets that [`Replays::take`] has not returned yet.
+/// Packets not yet returned by [`Replays::take`].
 #[derive(Default)]
 pub(super) struct Replays {
     waiting: BTreeMap<Class, Vec<(u64, u32)>>,
     latest_ns: u64,
     released_ns: u64,
-    /// Packets that arrived after later ones had been taken.
+    /// Packets that arrived after later ones had been returned.
     pub(super) late: u64,
 }
 
 impl Replays {
-    /// A packet, at a time since the start of the capture.
+    /// Adds a packet, at a time since the start of the capture.
     pub(super) fn add(&mut self, t_ns: u64, way: usize, dscp: u8, ecn: u8, bytes: u32) {
         if t_ns < self.released_ns {
             self.late += 1;

@@ -1,4 +1,4 @@
-//! What a capture contains, as JSON.
+//! The contents of a capture, as JSON.
 
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ impl Half {
     }
 }
 
-/// Negative where a packet has an earlier time than the first one of the file.
+/// Negative if a packet's time is earlier than that of the first packet in the file.
 fn since(t_ns: u64, begin_ns: u64) -> i64 {
     t_ns.wrapping_sub(begin_ns).cast_signed()
 }

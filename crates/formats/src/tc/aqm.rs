@@ -20,7 +20,7 @@ pub struct AqmOfTc {
     pub text: String,
     /// Options without a counterpart, one phrase each.
     pub missing: Vec<String>,
-    /// Words that change nothing here, with the reason, one sentence each.
+    /// Words without effect here, with the reason, one sentence each.
     pub notes: Vec<String>,
     /// Bytes that cake adds to the IP packet.
     pub overhead: Option<TcOverhead>,
@@ -135,7 +135,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     Ok(AqmOfTc { text, missing, notes: Vec::new(), overhead: None, bandwidth: None })
 }
 
-/// Options that tc sends for sfb if they are not given: always tc's own steps, never the kernel's,
+/// Options that tc sends for sfb if the user gives none: always tc's own steps, never the kernel's,
 /// and one bound derived from the other (iproute2 6.1 tc/q_sfb.c, sfb_parse_opt).
 fn sfb(qdisc: &TcQdisc) -> Vec<(String, String)> {
     let mut all =
@@ -163,8 +163,8 @@ fn is_step_in_packets(word: &OptionWord, option: &TcOption) -> bool {
     word.form == Form::TimeOrPackets && matches!(option.value, TcValue::Count(_))
 }
 
-/// What tc sends for the round trips of dualpi2: target, update interval and gains (RFC 9332 §A.1,
-/// in 256ths of a hertz; a typical round trip is a sixth of the largest).
+/// The values that tc sends for the round trips of dualpi2: target, update interval and gains (RFC
+/// 9332 §A.1, in 256ths of a hertz; a typical round trip is a sixth of the largest).
 fn dualpi2(qdisc: &TcQdisc) -> Vec<(String, String)> {
     const UNITS: f64 = 256.0;
     let Some(most) = qdisc.nanos("max_rtt").filter(|it| *it > 0) else { return Vec::new() };
@@ -198,7 +198,7 @@ fn check(text: &str) -> Result<(), String> {
     QdiscSpec::parse(text).map(|_| ()).map_err(|error| format!("as {text}: {}", error.message))
 }
 
-/// Our parameter for an option; none without a counterpart.
+/// Our parameter for an option; `None` without a counterpart.
 fn setting(word: &OptionWord, option: &TcOption) -> Option<Result<(String, String), String>> {
     let whole = |value: &TcValue| match value {
         TcValue::Count(count) => *count as f64,
@@ -241,7 +241,7 @@ fn lacking(word: &OptionWord, option: &TcOption) -> Option<String> {
     is_missing.then(|| format!("`{}` (line {}) has no counterpart here", option.text, option.line))
 }
 
-/// Assumptions about options that tc does not print or the user did not give.
+/// Assumptions about options that tc does not print or that the user did not give.
 fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     let mut all = Vec::new();
     let shown = source.is_state();

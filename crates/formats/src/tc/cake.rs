@@ -44,7 +44,7 @@ const CHOICES: [(&str, &[&str]); 8] = [
     ("autorate-ingress", &["autorate-ingress", "no-autorate-ingress"]),
 ];
 
-/// Keywords of overhead: bytes, which are added up, cells, and the minimum size.
+/// Overhead keywords: bytes (which are summed), cells, and the minimum size.
 const OVERHEADS: [(&str, i64, Option<&str>, i64); 13] = [
     ("ipoa-vcmux", 8, Some("atm"), 0),
     ("ipoa-llcsnap", 16, Some("atm"), 0),
@@ -93,7 +93,7 @@ pub(super) fn options(
     }
     let Framing { bytes, is_raw, mpu, text, line } = framing;
     if bytes.is_some() {
-        // tc sends `raw` together with a later overhead, and the kernel applies both.
+        // tc sends `raw` even with a later overhead, and the kernel applies both.
         let (name, value) = ("raw", TcValue::Count(u64::from(is_raw)));
         options.push(TcOption { name, value, text: text.trim().to_owned(), line });
     }
@@ -106,7 +106,7 @@ pub(super) fn options(
     Ok(options)
 }
 
-/// The group of a word that chooses, and its canonical form.
+/// The group of a mutually exclusive word, and its canonical form.
 fn choice(word: &str) -> Option<(&'static str, &'static str)> {
     let word = if word == "diffserv" { "diffserv4" } else { word };
     CHOICES.iter().find_map(|(name, words)| {
@@ -154,7 +154,7 @@ fn overhead(
         }
         "noatm" => cells = Some("none"),
         "atm" | "ptm" => cells = Some(if token.text == "atm" { "atm" } else { "ptm" }),
-        // The kernel finds the header itself; the word is obsolete.
+        // The kernel finds the header itself, so the word is obsolete.
         "via-ethernet" => return Ok(true),
         "overhead" | "mpu" => {
             let given = tokens.value_of(token)?;

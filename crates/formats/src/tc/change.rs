@@ -7,8 +7,8 @@ const FIXED: [&str; 3] = ["htb", "mq", "mqprio"];
 /// Kinds whose options are sent even if none is given (iproute2 6.1 tc/q_netem.c, q_prio.c).
 const ALWAYS_SENT: [&str; 2] = ["netem", "prio"];
 
-/// Whether an option that the command leaves out keeps its value (Linux 6.1 net/sched: the
-/// `change` of each kind). The others get the default of tc.
+/// Whether an option that the command omits keeps its value (Linux 6.1 net/sched: the `change` of
+/// each kind). Other options get tc's default.
 fn keeps(kind: &str, option: &str) -> bool {
     match kind {
         "codel" | "fq_codel" | "pie" | "fq_pie" | "fq" | "cake" | "cake_mq" | "dualpi2" => true,
@@ -28,7 +28,7 @@ fn keeps(kind: &str, option: &str) -> bool {
     }
 }
 
-/// Changes a discipline in place. A size table that the command leaves out is removed (Linux 6.1
+/// Changes a discipline in place. If the command omits the size table, it is removed (Linux 6.1
 /// sch_api.c, qdisc_change).
 pub(super) fn change(
     setup: &mut TcSetup,
@@ -56,14 +56,14 @@ pub(super) fn change(
     changed.stab = stab;
 }
 
-/// A handle as the kernel prints it, `1:`; none if tc refuses it (iproute2 6.1 tc/tc_util.c,
+/// A handle as the kernel prints it, `1:`; `None` if tc refuses it (iproute2 6.1 tc/tc_util.c,
 /// get_qdisc_handle).
 pub(super) fn handle(text: &str) -> Option<String> {
     let major = text.split(':').next().unwrap_or("");
     number(major).map(|major| format!("{major:x}:"))
 }
 
-/// A class or place as the kernel prints it, `1:10`; none if tc refuses it (iproute2 6.1
+/// A class or place as the kernel prints it, `1:10`; `None` if tc refuses it (iproute2 6.1
 /// tc/tc_util.c, get_tc_classid).
 pub(super) fn class_id(text: &str) -> Option<String> {
     let (major, minor) = text.split_once(':')?;

@@ -32,7 +32,7 @@ pub(super) fn default_leaf<'s>(
         let shares = class.options.iter().filter(of_shares);
         line.missing.extend(shares.map(|it| lacking(&it.text, it.line)));
     }
-    // Without a limit, a tree divides a line of which the text has no rate.
+    // Without a limit, a tree divides a line whose rate is not in the text.
     if line.scheduler.as_ref().is_none_or(|it| it.bps.is_some()) {
         shape(setup, qdisc, class, line);
     }
@@ -132,7 +132,7 @@ fn shape(setup: &TcSetup, qdisc: &TcQdisc, class: &TcClass, line: &mut ShapedLin
 }
 
 /// The largest rate of a class. The link share of hfsc divides what its ancestors leave, and limits
-/// nothing; a class without a link share has no more than its real-time curve (tc-hfsc(7)).
+/// nothing; a class without a link share gets at most its real-time curve (tc-hfsc(7)).
 fn most(class: &TcClass) -> Option<u64> {
     let rate = class.rate("rate");
     match class.kind.as_str() {

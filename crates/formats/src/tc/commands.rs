@@ -32,7 +32,8 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     }
 }
 
-/// The commands with their lines: `\` continues one, `;` and `&&` end one, `#` begins a comment.
+/// The commands with their lines: `\` continues a command, `;` and `&&` end it, `#` begins a
+/// comment.
 fn statements(text: &str) -> Vec<(usize, String)> {
     let mut all = Vec::new();
     let mut pending: Option<(usize, String)> = None;
@@ -70,7 +71,7 @@ fn split(line: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// A line without quotation marks of e-mail and the prompt of a shell.
+/// A line without the quotation marks of e-mail and the prompt of a shell.
 pub(super) fn without_prompt(line: &str) -> &str {
     let line = line.trim().trim_start_matches(['>', ' ', '\t']);
     for mark in ["# ", "$ "] {
@@ -88,7 +89,7 @@ pub(super) fn without_prompt(line: &str) -> &str {
     line
 }
 
-/// The words of a command without `sudo`, `tc` and tc's flags; none if it belongs to another
+/// The words of a command without `sudo`, `tc` and tc's flags; `None` if it belongs to another
 /// program.
 pub(super) fn of_tc<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     let mut rest = words;
@@ -210,7 +211,7 @@ fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
     Ok(())
 }
 
-/// The discipline that the command changes in place: with `change`, and with `replace` of the same
+/// The discipline that the command changes in place: by `change`, or by `replace` with the same
 /// kind and handle (Linux 6.1 sch_api.c, tc_modify_qdisc).
 fn in_place(
     verb: Token<'_>,
@@ -246,7 +247,8 @@ fn in_place(
     }
 }
 
-/// Removes a discipline; with a root, also all others of its device except the ingress hook.
+/// Removes a discipline; a root takes all other disciplines of its device with it, except the
+/// ingress hook.
 fn remove(setup: &mut TcSetup, at: usize) {
     let gone = setup.qdiscs.remove(at);
     if gone.parent == TcParent::Root {
@@ -310,7 +312,7 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
     Ok(())
 }
 
-/// Reads the redirections to an ifb, policing and the choice of a class by DSCP of a filter.
+/// Reads a filter: redirection to an ifb, policing, or the choice of a class by DSCP.
 fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let device = |words: &[Token<'_>]| {
         let at = words.iter().position(|it| it.text == "dev")?;

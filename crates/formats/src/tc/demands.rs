@@ -1,4 +1,4 @@
-//! What tc demands of options, besides their form.
+//! What tc requires of options beyond their form.
 
 /// Options that tc requires, one of each group (iproute2 6.1 tc/q_tbf.c, q_red.c, q_choke.c).
 pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
@@ -7,7 +7,7 @@ pub(super) const REQUIRED: [(&str, &[&[&str]]); 3] = [
     ("choke", &[&["limit"], &["bandwidth"]]),
 ];
 
-/// Options of sfq for RED in its queues, of which tc requires the first (iproute2 6.1 tc/q_sfq.c).
+/// Options of sfq for RED in its queues; tc requires the first (iproute2 6.1 tc/q_sfq.c).
 pub(super) const RED_OF_SFQ: [&str; 8] =
     ["redflowlimit", "min", "max", "avpkt", "burst", "probability", "ecn", "harddrop"];
 
@@ -19,7 +19,7 @@ pub(super) const MOST: [(&str, &str, u64); 4] =
 const ONLY_SHOWN: [(&str, &[&str]); 2] =
     [("red", &["ewma", "Scell_log"]), ("choke", &["harddrop", "adaptive", "ewma", "Scell_log"])];
 
-/// Whether tc reads an option, and does not only print it.
+/// Whether tc reads an option, instead of only printing it.
 pub(super) fn is_read(kind: &str, word: &str) -> bool {
     !ONLY_SHOWN.iter().any(|(of, words)| *of == kind && words.contains(&word))
 }

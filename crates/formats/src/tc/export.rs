@@ -14,7 +14,7 @@ use crate::FormatError;
 pub struct TcLink {
     /// The device.
     pub device: String,
-    /// Whether the link is the device's ingress, which needs an ifb.
+    /// Whether the link is the device's ingress, which requires an ifb.
     pub is_arrivals: bool,
     /// bit/s.
     pub bps: u64,
@@ -46,7 +46,7 @@ pub struct TcBucket {
 pub struct TcWords {
     /// The kind, and its options.
     pub words: Vec<String>,
-    /// What the kernel does differently, one sentence each.
+    /// What the kernel does differently, one sentence per difference.
     pub warnings: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ fn not_in_tc(name: &str, value: &str) -> String {
     format!("tc cannot set `{name}` to {value}; leave it out")
 }
 
-/// The queue size from which the thresholds of sfq_red follow by default; tc requires it.
+/// The queue size from which the default thresholds of sfq_red follow; tc requires it.
 fn red_flow_limit(settings: &Settings) -> Result<String, String> {
     const FRAME_BYTES: u64 = 1514;
     let depth = settings.iter().find(|it| it.0 == "depth").map_or("127", |it| it.1.as_str());
@@ -251,7 +251,7 @@ fn by_table(
     Ok(words)
 }
 
-/// Whether the kind implies the value of a parameter, or a list contains it.
+/// Whether the kind implies a parameter's value, or a list contains the parameter.
 fn is_by_kind(kind: &str, name: &str) -> bool {
     kind == "pfifo_head_drop" && name == "overflow" || kind == "fq" && fq::OF_BANDS.contains(&name)
 }
@@ -263,8 +263,8 @@ fn stands_for(word: &OptionWord, name: &str) -> bool {
     }
 }
 
-/// Whether a word can express a value: a flag expresses one value, other words all but `off` and
-/// `auto`.
+/// Whether a word can express a value: a flag expresses one value, other words everything but `off`
+/// and `auto`.
 fn is_value(word: &OptionWord, value: &str) -> bool {
     match word.ours {
         Ours::Sets(_, only) => only == value,
@@ -283,7 +283,7 @@ fn is_off(word: &OptionWord, value: &str) -> bool {
     }
 }
 
-/// A value in tc's unit; none for a flag.
+/// A value in tc's unit; `None` for a flag.
 fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>, String> {
     let refuse = |what: &str| format!("`{name}` of {value}: tc takes {what}");
     let divided = |nanos: u64, unit: u64, what: &str| match nanos.is_multiple_of(unit) {
@@ -356,7 +356,7 @@ fn of_value(word: &OptionWord, name: &str, value: &str) -> Result<Option<String>
 /// tc's word for the link layer.
 ///
 /// # Errors
-/// tc has no word for it, or cake has one itself.
+/// Fails if tc has no word for it; cake has its own words.
 pub(super) fn link_layer(link: &TcLink) -> Result<&'static str, FormatError> {
     if link.aqm.starts_with("cake") && !link.packing.is_none() {
         return Err(FormatError::whole(

@@ -6,7 +6,7 @@ use sojourn_aqm::{Limit, units};
 use super::shaped::ETHERNET_BYTES;
 use super::units::{show_time, tc_rate};
 
-/// Cake, whose target follows from `rtt`.
+/// The words of cake, whose target follows from `rtt`.
 pub(super) fn words(
     settings: &[(&'static str, String)],
     framing_bytes: u64,

@@ -6,8 +6,8 @@ use super::shaped::ETHERNET_BYTES;
 use super::units::{show_rate, tc_rate};
 use crate::FormatError;
 
-/// The commands that configure a link, whatever was configured before. htb and ingress cannot be
-/// changed, and cake and tbf keep options that a change leaves out, so all are created again.
+/// The commands that configure a link, regardless of its earlier configuration. htb and ingress
+/// cannot be changed, and cake and tbf keep options that a change omits, so all are created again.
 ///
 /// # Errors
 /// As [`words_of`].
@@ -57,8 +57,8 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
     Ok(TcWords { words: commands, warnings })
 }
 
-/// The action of a link's policer. The kernel counts the Ethernet header of departures alone (Linux
-/// 6.1 net/core/dev.c, sch_handle_ingress, qdisc_pkt_len_init).
+/// The action of a link's policer. The kernel counts the Ethernet header on egress only (Linux 6.1
+/// net/core/dev.c, sch_handle_ingress, qdisc_pkt_len_init).
 fn police(link: &TcLink) -> Result<String, FormatError> {
     let Some((bps, burst)) = link.policer else { return Ok(String::new()) };
     let counted = if link.is_arrivals { 0 } else { ETHERNET_BYTES.unsigned_abs() };
@@ -107,8 +107,8 @@ fn shaper(link: &TcLink, device: &str) -> Result<(Vec<String>, &'static str), Fo
     Ok((commands, "parent 1:10"))
 }
 
-/// The commands of a link with classes. Those that shape are the root; others are below the link's
-/// shaper.
+/// The commands of a link with classes. Schedulers that shape are the root; others are below the
+/// link's shaper.
 fn with_scheduler(
     link: &TcLink,
     kernel: Option<(u32, u32)>,
@@ -135,7 +135,7 @@ fn with_scheduler(
     Ok(TcWords { words, warnings: below.warnings })
 }
 
-/// A link without framing counts IP packets alone, which is seldom meant.
+/// Warns about a link without framing, which counts IP packets only; that is seldom intended.
 fn without_framing(link: &TcLink) -> Option<String> {
     let device = &link.device;
     (link.framing_bytes == 0).then(|| {

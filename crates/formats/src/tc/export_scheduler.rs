@@ -1,5 +1,5 @@
-//! The scheduler of a link as commands: htb, hfsc or prio, its classes, their queues, and the
-//! filters that choose a class by DSCP.
+//! A link's scheduler as commands: htb, hfsc or prio, its classes, their queues, and the filters
+//! that choose a class by DSCP.
 
 use serde_json::Value;
 use sojourn_aqm::units;
@@ -8,7 +8,7 @@ use super::export::{TcLink, TcWords, link_layer, words_of};
 use super::units::tc_rate;
 use crate::FormatError;
 
-/// The most bands of prio (Linux 6.1 pkt_sched.h, TCQ_PRIO_BANDS), and the least.
+/// The minimum and maximum number of bands of prio (Linux 6.1 pkt_sched.h, TCQ_PRIO_BANDS).
 const BANDS: std::ops::RangeInclusive<usize> = 2..=16;
 /// The number of the first class that has no number in its name.
 const FIRST_CLASS: usize = 0x10;
@@ -133,7 +133,7 @@ impl<'a> Exported<'a> {
         self.words.words.push(command);
     }
 
-    /// Filters of IPv4 and IPv6 that lead a DSCP to a class.
+    /// IPv4 and IPv6 filters that send a DSCP to a class.
     fn filters(&mut self, device: &str, parent: &str, dscp: u64, class: &str) {
         let byte = dscp << 2;
         for (protocol, priority, field) in [("ip", 1, "ip dsfield"), ("ipv6", 2, "ip6 priority")] {

@@ -9,7 +9,7 @@ use crate::FormatError;
 /// tcf_auto_prio); each later one gets a lower number and is tried earlier.
 const FIRST_AUTO: u32 = 0xc000;
 
-/// Bits of the byte that are the DSCP; the others are ECN.
+/// The DSCP bits of the byte; the others are ECN.
 const DSCP_BITS: u8 = 0xfc;
 
 /// The DSCPs that meet conditions, one bit each, and whether the conditions cover ECN too.
@@ -43,7 +43,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Keeps a filter with the DSCPs that meet its conditions, or reports what it looks at.
+/// Keeps a filter with the DSCPs that meet its conditions, or reports the field that it tests.
 pub(super) fn keep(found: Result<Conditions, String>, filter: TcFilter, setup: &mut TcSetup) {
     let line = filter.line;
     match found {
@@ -65,7 +65,7 @@ pub(super) fn keep(found: Result<Conditions, String>, filter: TcFilter, setup: &
     }
 }
 
-/// The DSCPs that meet the conditions of a filter, from its kind on; as [`code_points`].
+/// The DSCPs that meet the conditions of a filter, starting at its kind; see [`code_points`].
 pub(super) fn conditions(words: &[Token<'_>]) -> Result<Conditions, String> {
     let is_kind = |it: &Token<'_>| {
         matches!(
@@ -76,7 +76,7 @@ pub(super) fn conditions(words: &[Token<'_>]) -> Result<Conditions, String> {
     code_points(&words[words.iter().position(is_kind).unwrap_or(words.len())..])
 }
 
-/// The DSCPs that meet the conditions, or the name of a condition on something else.
+/// The DSCPs that meet the conditions, or the name of a condition on another field.
 fn code_points(words: &[Token<'_>]) -> Result<Conditions, String> {
     let mut found = (u64::MAX, false);
     let mut rest = words.iter().map(|it| it.text);

@@ -5,7 +5,7 @@ use super::filters::{self, Conditions};
 use super::tree::{TcFilter, TcNoteKind, TcRedirect, TcSetup};
 use super::words::Token;
 
-/// Reads a filter with the lines below it. Lines about tables have nothing to read.
+/// Reads a filter with the lines below it. Lines about tables contain nothing to read.
 pub(super) fn read(device: &str, words: &[Token<'_>], setup: &mut TcSetup) {
     let line = words[0].line;
     let after = |name: &str| {
@@ -52,7 +52,7 @@ pub(super) fn read(device: &str, words: &[Token<'_>], setup: &mut TcSetup) {
     filters::keep(found, TcFilter { device, major, priority, dscp: 0, class, line }, setup);
 }
 
-/// The word behind the number behind a name.
+/// The word after the number that follows a name.
 fn after_number<'t>(words: &[Token<'t>], name: &str) -> Option<&'t str> {
     let at = words.iter().position(|it| it.text == name)?;
     words.get(at + 2).map(|it| it.text)
@@ -60,7 +60,7 @@ fn after_number<'t>(words: &[Token<'t>], name: &str) -> Option<&'t str> {
 
 /// The keys of u32: `match 00b80000/00fc0000 at 0`, a word of the packet in hexadecimal.
 fn of_u32(words: &[Token<'_>], protocol: &str) -> Result<Conditions, String> {
-    // Where the byte with the DSCP is in the first word: RFC 791 §3.1, RFC 8200 §3.
+    // The position of the DSCP's byte in the first word: RFC 791 §3.1, RFC 8200 §3.
     let shift = match protocol {
         "ip" => Some(16),
         "ipv6" => Some(20),

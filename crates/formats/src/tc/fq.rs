@@ -9,7 +9,7 @@ pub(super) type Settings = Vec<(&'static str, String)>;
 
 /// The parameters of fq that become two lists of numbers.
 pub(super) const OF_BANDS: [&str; 4] = ["priomap", "weight0", "weight1", "weight2"];
-/// The first kernel that was found to have them.
+/// The first kernel that has them, among those compared.
 const HAVE_BANDS: (u32, u32) = (6, 12);
 
 /// The parameters for the lists of numbers that fq has.

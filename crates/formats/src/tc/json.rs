@@ -1,5 +1,6 @@
-//! Output of `tc -j qdisc show`, which is exact where the text is rounded. Rates are in bytes per
-//! second, times in microseconds, netem's in seconds (iproute2 6.1 lib/json_print.c, tc/q_*.c).
+//! Output of `tc -j qdisc show`, which is exact where the text output is rounded. Rates are in
+//! bytes per second, times in microseconds, netem's in seconds (iproute2 6.1 lib/json_print.c,
+//! tc/q_*.c).
 
 use serde_json::{Map, Value};
 
@@ -97,7 +98,7 @@ fn shown(value: &Value, form: Form) -> Option<String> {
     })
 }
 
-/// Options of a kind with a table. An unknown key is kept and reported.
+/// Options of a kind with a table. An unknown key is kept, and reported.
 fn by_table(kind: &str, given: &Map<String, Value>) -> Vec<String> {
     let words = options::table(kind).map_or(&[][..], |table| table.words);
     let mut all = Vec::new();
@@ -164,7 +165,7 @@ fn cake(given: &Map<String, Value>) -> Vec<String> {
             (_, other) => all.push(other.as_str().unwrap_or(key).to_owned()),
         }
     }
-    // `raw` comes first, as in the text: the overhead after it is not a second one.
+    // `raw` comes first, as in the text: the following overhead is not a second one.
     all.sort_by_key(|word| word != "raw");
     all
 }

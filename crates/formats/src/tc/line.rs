@@ -130,7 +130,7 @@ fn queue_of_tbf(qdisc: &TcQdisc) -> TcQdisc {
     }
 }
 
-/// The second bucket of a tbf, which the model lacks; its size alone has no effect.
+/// Reports the second bucket of a tbf, which the model lacks; its size alone has no effect.
 fn peak(qdisc: &TcQdisc, line: &mut ShapedLine) {
     let of_peak = |it: &&TcOption| matches!(it.name, "peakrate" | "mtu" | "minburst");
     if qdisc.option("peakrate").is_some() {

@@ -86,8 +86,8 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
         let mut words = line.split_whitespace();
         words.next() == Some("qdisc") && words.nth(1).is_some_and(|handle| handle.ends_with(':'))
     };
-    // A post often has both configuration and state; the state shows what the kernel does. A script
-    // may use variables with the names of a configuration.
+    // A post often contains both configuration and state; the state shows what the kernel does. A
+    // script may use variables with the same names as a configuration's.
     if !lines().any(is_shown)
         && !text.lines().any(is_change)
         && let Some(setup) = configuration(text, &lines)
@@ -107,7 +107,7 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
     }
 }
 
-/// The settings of a program that runs tc; none if the text has none.
+/// The settings of a program that runs tc; `None` if the text has none.
 fn configuration<'t, I: Iterator<Item = &'t str>>(
     text: &str,
     lines: &impl Fn() -> I,

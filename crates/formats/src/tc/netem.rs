@@ -240,7 +240,7 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
     unknown.extend(netem.options.iter().filter_map(|it| {
         let instead = instead_of(it.name)?;
         let (words, line) = (&it.text, it.line);
-        // The words are those of the whole option, whose other values are in the text above.
+        // The words are those of the whole option; its other values are already in the text.
         let part = match (&it.value, it.name) {
             (TcValue::Text(part), "delay_correlation" | "loss_correlation") => {
                 format!("the correlation {part} in ")
@@ -253,7 +253,7 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
     (text, least)
 }
 
-/// What a link does instead of an option that it lacks, with the remedy, if any.
+/// What a link does instead of an option that it lacks, and the remedy, if any.
 fn instead_of(option: &str) -> Option<&'static str> {
     Some(match option {
         "distribution" => "delays are uniform; give the link's `delay` a schedule for others",

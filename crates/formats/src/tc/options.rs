@@ -22,9 +22,9 @@ pub(super) enum Form {
     Time,
     /// The same, or packets: `3p`.
     TimeOrPackets,
-    /// A bare number counts nanoseconds.
+    /// A time; a bare number counts nanoseconds.
     Nanos,
-    /// A bare number counts milliseconds.
+    /// A time; a bare number counts milliseconds.
     Millis,
     /// Integer seconds, printed as `10sec`.
     Seconds,
@@ -51,11 +51,11 @@ pub(super) enum Form {
 pub(super) enum Ours {
     /// The parameter of this name, in its own unit.
     Is(&'static str),
-    /// A parameter in hertz; the number of tc's units per hertz.
+    /// A parameter in hertz, and the number of tc's units per hertz.
     Hertz(&'static str, f64),
     /// A parameter with this value.
     Sets(&'static str, &'static str),
-    /// Behaviour that the model always has, or a setting of the shaper that is read elsewhere.
+    /// Behaviour that the model always has, or a shaper setting that is read elsewhere.
     Same,
     /// No counterpart.
     Missing,
@@ -76,7 +76,7 @@ pub(super) struct KindTable {
     /// Our AQM, with its dialect; empty if the kind has no queue or no counterpart.
     pub(super) aqm: &'static str,
     pub(super) words: &'static [OptionWord],
-    /// Values of parameters if a state does not show the flag.
+    /// Parameter values if a state does not show the flag.
     pub(super) when_absent: &'static [(&'static str, &'static str)],
 }
 

@@ -1,4 +1,4 @@
-//! Policers: filters with the action `police`, which drops what exceeds a rate.
+//! Policers: filters with the action `police`, which drops traffic above a rate.
 
 use super::filters;
 use super::shaped::USUAL_BPS;
@@ -8,10 +8,10 @@ use super::values::TcPolicer;
 use super::words::Token;
 use crate::FormatError;
 
-/// The least `mtu` that lets every frame of an Ethernet conform.
+/// The least `mtu` that lets every Ethernet frame conform.
 const FRAME_BYTES: u64 = 1514;
 
-/// Reads a filter with `police`. What a link's policer cannot do is reported.
+/// Reads a filter with `police`. Settings beyond a link's policer are reported.
 pub(super) fn read(
     device: &str,
     words: &[Token<'_>],
@@ -37,7 +37,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Whether a filter takes every packet; names a condition if not.
+/// Whether a filter takes every packet; if not, names a condition.
 fn whole(words: &[Token<'_>]) -> Result<(), String> {
     let protocol = words.windows(2).find(|pair| pair[0].text == "protocol");
     if let Some([_, other]) = protocol
@@ -55,8 +55,8 @@ fn whole(words: &[Token<'_>]) -> Result<(), String> {
     }
 }
 
-/// Rate in bit/s and burst in bytes (iproute2 6.1 tc/m_police.c, parse_police); or what the model
-/// lacks.
+/// Rate in bit/s and burst in bytes (iproute2 6.1 tc/m_police.c, parse_police), or the part that
+/// the model lacks.
 fn options(words: &[Token<'_>]) -> Result<Result<(u64, u64), String>, FormatError> {
     let (mut rate, mut burst, mut drops, mut lacks) = (None, None, false, None);
     let mut rest = words.iter().copied();
@@ -103,12 +103,12 @@ fn options(words: &[Token<'_>]) -> Result<Result<(u64, u64), String>, FormatErro
     })
 }
 
-/// A size, which may have the size of a cell behind it.
+/// A size, optionally followed by a cell size.
 fn size(text: &str) -> Result<u64, String> {
     units::size(text.split('/').next().unwrap_or(text))
 }
 
-/// Whether what exceeds is dropped and what conforms goes on.
+/// Whether packets above the rate are dropped and conforming packets pass.
 fn is_drop(text: &str) -> bool {
     let (exceeds, conforms) = text.split_once('/').unwrap_or((text, "ok"));
     matches!(exceeds, "drop" | "shot") && matches!(conforms, "ok" | "pass" | "pipe")
@@ -120,7 +120,8 @@ pub(super) fn of<'s>(setup: &'s TcSetup, device: &str, is_ingress: bool) -> Opti
     setup.policers.iter().filter(is_of).find(|it| it.limit.is_some())
 }
 
-/// The policer of arrivals, if no ifb takes them. `links` pairs links with their devices.
+/// The policer of arrivals, unless an ifb takes the arrivals. `links` pairs links with their
+/// devices.
 pub(super) fn arrivals<'s>(
     setup: &'s TcSetup,
     links: &[(&str, &str)],
@@ -138,7 +139,7 @@ pub(super) fn arrivals<'s>(
 }
 
 /// The key of a link. `framing` are the link's keys: the kernel's policer counts the Ethernet
-/// header of departures alone (Linux 6.1 net/core/dev.c, sch_handle_ingress, qdisc_pkt_len_init).
+/// header on egress only (Linux 6.1 net/core/dev.c, sch_handle_ingress, qdisc_pkt_len_init).
 pub(super) fn key(policer: &TcPolicer, framing: &str, unknown: &mut Vec<String>) -> String {
     let Some((bps, burst)) = policer.limit else { return String::new() };
     let counted = if policer.is_ingress { "\"0B\"" } else { "\"14B\"" };
@@ -152,7 +153,7 @@ pub(super) fn key(policer: &TcPolicer, framing: &str, unknown: &mut Vec<String>)
     format!("policer = {{ rate = \"{}\", burst = \"{burst}B\" }}\n", show_rate(bps))
 }
 
-/// A link of which the text has nothing but the policer of its arrivals.
+/// A link whose text has only a policer of arrivals.
 pub(super) fn link(
     name: &str,
     policer: &TcPolicer,

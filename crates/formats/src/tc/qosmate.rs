@@ -1,5 +1,5 @@
-//! OpenWrt's `/etc/config/qosmate`: it is converted to the commands of qosmate (of 2026: qosmate.sh
-//! and qosmate.d), for its roots `hfsc`, `hybrid` and `cake`.
+//! OpenWrt's `/etc/config/qosmate`, converted to the commands of qosmate (of 2026: qosmate.sh and
+//! qosmate.d) for its roots `hfsc`, `hybrid` and `cake`.
 
 use super::commands;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
@@ -8,7 +8,7 @@ use crate::FormatError;
 
 /// Sections with options of queues; those of rules only mark packets.
 const SECTIONS: [&str; 5] = ["global", "settings", "advanced", "hfsc", "cake"];
-/// The DSCPs of each class, as the byte of the type of service.
+/// The DSCPs of each class, as the type-of-service byte.
 const CLASSES: [(u8, &str); 10] = [
     (0xb8, "11"),
     (0xa0, "11"),
@@ -21,7 +21,7 @@ const CLASSES: [(u8, &str); 10] = [
     (0x28, "14"),
     (0x20, "15"),
 ];
-/// Bits of a frame of 1500 B, of which kbit/s make milliseconds.
+/// Bits of a frame of 1500 B; divided by kbit/s they give milliseconds.
 const FRAME_BITS: i64 = 1500 * 8;
 
 /// Reads the file, or `uci show qosmate`.
@@ -67,7 +67,7 @@ struct Config<'a> {
 }
 
 impl Config<'_> {
-    /// An option; an empty one has its default.
+    /// An option; an empty one gets its default.
     fn text(&self, name: &str, default: &str) -> String {
         let given = self.section.text(name);
         if given.is_empty() { default.to_owned() } else { given.to_owned() }
@@ -227,7 +227,7 @@ impl Config<'_> {
         format!("besteffort {ingress} raw {}", self.cake_shared(is_down))
     }
 
-    /// The options that a cake has at the root and below hfsc.
+    /// The options that cake has both at the root and below hfsc.
     fn cake_shared(&self, is_down: bool) -> String {
         let (hosts, nat, wash, extra) = match is_down {
             true => ("dual-dsthost", "NAT_INGRESS", "WASHDSCPDOWN", "EXTRA_PARAMETERS_INGRESS"),
@@ -287,7 +287,7 @@ fn fq_codel(rate: i64) -> String {
     format!("fq_codel memory_limit {memory} interval {interval}ms target {target}ms quantum 3000")
 }
 
-/// Whether a preset is one of ATM.
+/// Whether a preset is for ATM.
 fn is_atm(preset: &str) -> bool {
     const PARTS: [&str; 6] = ["atm", "adsl", "pppoa", "pppoe", "bridged", "ipoa"];
     preset == "conservative" || PARTS.iter().any(|part| preset.contains(part))

@@ -27,7 +27,7 @@ pub struct TcWish {
 pub struct TcImport {
     /// The scenario in TOML.
     pub toml: String,
-    /// What was read.
+    /// The parts that were read.
     pub read: Vec<String>,
     /// Missing information and options without a counterpart, with the assumptions that replace
     /// them.
@@ -320,7 +320,7 @@ fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError
     Ok(format!("taildrop:limit={limit}p"))
 }
 
-/// The keys of a link's framing, and a phrase if it is unknown.
+/// The keys of a link's framing, and a phrase if the framing is unknown.
 fn framing(
     setup: &TcSetup,
     line: &ShapedLine,
@@ -339,7 +339,7 @@ fn framing(
         return Ok((format!("framing = \"{header}B\"\n"), phrase));
     };
     if overhead.from_ip {
-        // The AQM adds it itself.
+        // The AQM adds the overhead itself.
         return Ok(("framing = \"0B\"\n".to_owned(), None));
     }
     let bytes = u64::try_from(header + overhead.bytes).map_err(|_| {

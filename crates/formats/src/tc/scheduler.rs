@@ -7,8 +7,8 @@ use super::shaped::{DEEPEST, ShapedLine, of_shaper, pfifo};
 use super::tree::{TcClass, TcParent, TcQdisc, TcSetup, TcValue, is_class, minor, same_number};
 use super::units::show_rate;
 
-/// The tree of an htb with several leaves; none if the text does not have all of it, or a leaf has
-/// no counterpart.
+/// The tree of an htb with several leaves; `None` if the text lacks a part of it, or a leaf has no
+/// counterpart.
 pub(super) fn of_htb(
     setup: &TcSetup,
     qdisc: &TcQdisc,
@@ -38,8 +38,8 @@ pub(super) fn of_htb(
     Some(TcScheduler { kind: "htb".to_owned(), default, overhead, classes, bps })
 }
 
-/// The tree of an hfsc with several leaves; none if the text does not have all of it, or a leaf has
-/// no counterpart.
+/// The tree of an hfsc with several leaves; `None` if the text lacks a part of it, or a leaf has no
+/// counterpart.
 pub(super) fn of_hfsc(
     setup: &TcSetup,
     qdisc: &TcQdisc,
@@ -134,8 +134,8 @@ pub(super) fn of_prio(
     Some(TcScheduler { kind: "prio".to_owned(), default, overhead: None, classes, bps: None })
 }
 
-/// The priority of the kernel for the lower three bits of a DSCP, which were the type of service
-/// (Linux 6.1 net/ipv4/route.c, ip_tos2prio).
+/// The kernel's priority for the lower three bits of a DSCP, which were the type of service (Linux
+/// 6.1 net/ipv4/route.c, ip_tos2prio).
 const PRIORITY_OF_DSCP: [u8; 8] = [0, 0, 2, 2, 6, 6, 4, 4];
 
 /// The bands of the priorities 0 to 15 (iproute2 6.1 tc/q_prio.c).
@@ -203,7 +203,7 @@ fn name(id: &str) -> String {
     id.replace(':', "-")
 }
 
-/// The name of a class's parent, if that is a class.
+/// The name of a class's parent, if the parent is a class.
 fn parent_of(class: &TcClass) -> Option<String> {
     match &class.parent {
         TcParent::Class(id) if minor(id).is_some_and(|minor| minor > 0) => Some(name(id)),

@@ -12,11 +12,11 @@ pub struct TcScheduler {
     pub kind: String,
     /// The class of packets that no filter names, if there is one.
     pub default: Option<String>,
-    /// What the classes count for a packet on top of its size in the queue.
+    /// Bytes that the classes add to a packet's size in the queue.
     pub overhead: Option<TcOverhead>,
     /// The classes: those of htb and hfsc in the order of their numbers, bands from the first on.
     pub classes: Vec<TcSchedulerClass>,
-    /// bit/s of the highest ceiling; none of prio, of hfsc the limit of its default class.
+    /// The highest ceiling in bit/s; `None` for prio; for hfsc, the limit of its default class.
     pub bps: Option<u64>,
 }
 

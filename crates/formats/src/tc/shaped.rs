@@ -1,4 +1,4 @@
-//! The shaper and the queue that a device's disciplines amount to.
+//! The shaper and the queue to which a device's disciplines reduce.
 
 use sojourn_aqm::{Framing, Packing};
 
@@ -7,17 +7,17 @@ use super::scheduler_toml::TcScheduler;
 use super::tree::{TcOption, TcOverhead, TcQdisc, TcValue};
 use crate::FormatError;
 
-/// The Ethernet header, which is in the kernel's packet length but not in an IP packet.
+/// The Ethernet header, which the kernel's packet length includes but an IP packet does not.
 pub(super) const ETHERNET_BYTES: i64 = 14;
 /// The rate of a device whose rate is not known.
 pub(super) const USUAL_BPS: u64 = 1_000_000_000;
-/// Limit of nested disciplines, more than any device has.
+/// Maximum depth of nested disciplines, more than any device has.
 pub(super) const DEEPEST: usize = 16;
 
 /// A shaper above the queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcShaper {
-    /// Such as `htb`.
+    /// Its kind, such as `htb`.
     pub kind: String,
     /// bit/s.
     pub bps: u64,
@@ -36,7 +36,7 @@ pub struct ShapedLine {
     pub shapers: Vec<TcShaper>,
     /// The overhead per packet that queue and shaper count, if the text has it.
     pub overhead: Option<TcOverhead>,
-    /// The overhead that only the shaper counts: the own options of tbf and htb.
+    /// The overhead that only the shaper counts, from the options of tbf and htb.
     pub shaper_overhead: Option<TcOverhead>,
     /// The classes that share the line, if there are several.
     pub scheduler: Option<TcScheduler>,
@@ -44,13 +44,13 @@ pub struct ShapedLine {
     pub queue: Option<TcQdisc>,
     /// The discipline as our AQM.
     pub aqm: Option<AqmOfTc>,
-    /// Why it has no counterpart, if so.
+    /// Why the discipline has no counterpart, if so.
     pub refused: Option<FormatError>,
     /// netem, if there is one.
     pub netem: Option<TcQdisc>,
     /// Disciplines from the root to the queue.
     pub chain: Vec<String>,
-    /// What could not be represented.
+    /// Parts that could not be represented.
     pub missing: Vec<String>,
 }
 

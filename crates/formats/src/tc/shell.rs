@@ -1,8 +1,8 @@
-//! Scripts of the shell around commands: variables, quotation marks, keywords.
+//! Shell scripts around commands: variables, quotation marks, keywords.
 
 use super::shell_arithmetic;
 
-/// Words before a command that only run it, also those of Debian's `interfaces`.
+/// Words before a command that only run it, including those of Debian's `interfaces`.
 const RUNNERS: [&str; 11] =
     ["sudo", "command", "exec", "run", "then", "do", "else", "SILENT=1", "up", "pre-up", "post-up"];
 
@@ -13,7 +13,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Takes an assignment such as `DEV=eth0`; returns whether the command is one.
+    /// Handles an assignment such as `DEV=eth0`; returns whether the command is one.
     pub(super) fn assign(&mut self, command: &str) -> bool {
         let text = ["export ", "local ", "readonly ", "declare "]
             .iter()
@@ -29,7 +29,7 @@ impl Variables {
             (!inside.contains(*mark)).then_some(inside)
         });
         let value = quoted.unwrap_or(value);
-        // `SILENT=1 tc qdisc ...` sets a variable for one command.
+        // `SILENT=1 tc qdisc ...` sets a variable for a single command.
         let is_computed = ["$(", "$[", "`"].iter().any(|mark| value.starts_with(mark));
         let is_one = quoted.is_some() || is_computed || !value.contains(char::is_whitespace);
         if !is_name || !is_one {
@@ -73,7 +73,7 @@ impl Variables {
     }
 }
 
-/// The name after a `$`, and the bytes that it takes.
+/// The name after a `$`, and the number of bytes that it takes.
 fn variable(after: &str) -> (&str, usize) {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if let Some(inside) = after.strip_prefix('{') {

@@ -1,6 +1,6 @@
 //! Integer arithmetic of the shell: `$((9 * RATE / 10))`, `$[9*950/10]`.
 
-/// The text with each computation replaced by its value; one without a value stays as it is.
+/// The text with each computation replaced by its value, or unchanged if it has no value.
 pub(super) fn computed<'v>(text: &str, value: &dyn Fn(&str) -> Option<&'v str>) -> String {
     let mut all = String::new();
     let mut rest = text;
@@ -33,8 +33,8 @@ fn inside<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t st
     Some((&text[..end], &text[end + close.len()..]))
 }
 
-/// The value of an expression, whose division rounds towards zero; none if the shell would refuse
-/// it, or we do not read one of its operators.
+/// The value of an expression; division rounds towards zero; `None` if the shell would refuse it or
+/// an operator is not supported.
 fn evaluate<'v>(text: &str, value: &dyn Fn(&str) -> Option<&'v str>) -> Option<i64> {
     let mut reader = Reader { rest: text.trim(), value };
     let number = reader.sum()?;
@@ -69,8 +69,8 @@ impl Reader<'_, '_, '_> {
         Some(total)
     }
 
-    /// A number, a variable, or an expression in brackets. Depth is bounded, as a text may nest
-    /// brackets without end.
+    /// A number, a variable, or an expression in brackets. Depth is bounded, because a text may
+    /// nest brackets endlessly.
     fn operand(&mut self) -> Option<i64> {
         if self.one_of("(").is_some() {
             let depth = self.rest.matches('(').count();

@@ -101,7 +101,7 @@ fn place_filters(setup: &mut TcSetup) {
 }
 
 /// The words of a show command such as `tc -s qdisc show dev eth0`, without a prompt. In output,
-/// unlike in a script, `#` is one.
+/// unlike in a script, `#` is a prompt.
 fn show_command<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     let prompt = words.iter().position(|it| it.text.ends_with(['#', '$', '%']));
     let command = &words[prompt.map_or(0, |at| at + 1)..];
@@ -115,8 +115,8 @@ fn device_of(words: &[Token<'_>]) -> String {
     at.and_then(|at| words.get(at + 1)).map(|it| it.text.to_owned()).unwrap_or_default()
 }
 
-/// Whether a word begins a record. In the middle of a line, `qdisc` does if a handle follows its
-/// kind; a sentence may have that word too.
+/// Whether a word begins a record. In the middle of a line, `qdisc` does so only if a handle
+/// follows its kind, because a sentence may contain that word too.
 fn is_start(at: usize, line: &[Token<'_>], before: &[Token<'_>]) -> bool {
     let has_handle = || line.get(at + 2).is_some_and(|it| it.text.ends_with(':'));
     match line[at].text {
@@ -213,7 +213,7 @@ fn qdisc(
     Ok(())
 }
 
-/// Adds a discipline. A post may have it twice, as `tc -s` and `tc -d` print it.
+/// Adds a discipline. A post may contain it twice, as printed by `tc -s` and `tc -d`.
 fn add(setup: &mut TcSetup, new: TcQdisc) {
     let is_same = |it: &&mut TcQdisc| {
         (&it.device, &it.kind, &it.handle, &it.parent)
@@ -234,7 +234,7 @@ fn add(setup: &mut TcSetup, new: TcQdisc) {
 }
 
 /// The size table, which `tc -d` prints between the options and the counters. It begins with
-/// `linklayer`, which tbf has among its own options too.
+/// `linklayer`, which is also an option of tbf.
 fn without_size_table<'t>(
     kind: Token<'_>,
     words: &[Token<'t>],
@@ -304,7 +304,7 @@ fn counters(kind: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> TcCoun
     }
 }
 
-/// The last word of truncated counters.
+/// The last word of truncated counters, where output was cut.
 fn cut_at<'t>(kind: Token<'_>, words: &[Token<'t>]) -> Option<Token<'t>> {
     let has = |name: &str| words.iter().any(|it| it.text == name);
     let is_cut =
@@ -312,7 +312,7 @@ fn cut_at<'t>(kind: Token<'_>, words: &[Token<'t>]) -> Option<Token<'t>> {
     is_cut.then(|| words.last().copied()).flatten()
 }
 
-/// The largest number in cake's row `max_len`, which has a number for each tin.
+/// The largest number in cake's row `max_len`, which has one number per tin.
 fn largest_of_tins(words: &[Token<'_>]) -> Option<u64> {
     let at = words.iter().position(|it| it.text == "max_len")?;
     words[at + 1..].iter().map_while(|it| it.text.parse().ok()).max()

@@ -7,7 +7,7 @@ use crate::FormatError;
 /// A section of `/etc/config/sqm` for one device (sqm-scripts 1.6).
 ///
 /// # Errors
-/// As [`super::words_of`]; or SQM cannot express it.
+/// As [`super::words_of`]; also fails if SQM cannot express a link.
 pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, FormatError> {
     let Some(first) = links.first() else {
         return Err(FormatError::whole("no link to export"));

@@ -52,7 +52,7 @@ pub(super) fn head_word(
     Ok(true)
 }
 
-/// A handle or class in the form of the kernel; a command must have one that tc accepts.
+/// A handle or class in the kernel's form; a command must give one that tc accepts.
 fn place(word: Token<'_>, given: Token<'_>, is_strict: bool) -> Result<String, FormatError> {
     let is_handle = word.text == "handle";
     let found = if is_handle { change::handle(given.text) } else { change::class_id(given.text) };
@@ -179,7 +179,7 @@ pub(super) fn unknown_kind(kind: &str) -> String {
     )
 }
 
-/// The options of a class; none for kinds whose classes are flows.
+/// The options of a class; empty for kinds whose classes are flows.
 pub(super) fn class_options(
     kind: Token<'_>,
     tokens: &mut Tokens<'_>,

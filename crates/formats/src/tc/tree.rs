@@ -18,8 +18,8 @@ pub enum TcSource {
 }
 
 impl TcSource {
-    /// Whether the text is a state, in which a missing option is off, rather than a command, in
-    /// which it has the kernel's default.
+    /// Whether the text is a state, where a missing option is off, rather than a command, where it
+    /// has the kernel's default.
     pub(super) fn is_state(self) -> bool {
         matches!(self, TcSource::Shown | TcSource::Json)
     }
@@ -85,7 +85,7 @@ pub struct TcOverhead {
 }
 
 impl TcOverhead {
-    /// Least size and cells.
+    /// Minimum size and cells.
     pub(super) fn packing(&self) -> Packing {
         let cells = match self.cells.as_str() {
             "atm" => Cells::Atm,
@@ -105,7 +105,7 @@ pub struct TcCounters {
     pub sent_packets: Option<u64>,
     /// Packets dropped.
     pub dropped: Option<u64>,
-    /// Times that a shaper delayed packets, among others.
+    /// The number of times that a shaper delayed packets, among other events.
     pub overlimits: Option<u64>,
     /// Packets in the queue.
     pub backlog_packets: Option<u64>,
@@ -118,9 +118,9 @@ pub struct TcCounters {
 pub struct TcQdisc {
     /// The device; empty if the text names none.
     pub device: String,
-    /// Such as `fq_codel`.
+    /// Its kind, such as `fq_codel`.
     pub kind: String,
-    /// Such as `1:`; empty if the text names none.
+    /// Its handle, such as `1:`; empty if the text names none.
     pub handle: String,
     /// Its parent.
     pub parent: TcParent,
@@ -139,9 +139,9 @@ pub struct TcQdisc {
 pub struct TcClass {
     /// The device.
     pub device: String,
-    /// Such as `htb`.
+    /// The kind of the discipline, such as `htb`.
     pub kind: String,
-    /// Such as `1:10`.
+    /// Its identifier, such as `1:10`.
     pub id: String,
     /// Its parent.
     pub parent: TcParent,
@@ -154,7 +154,7 @@ pub struct TcClass {
 /// A redirection of a device's ingress to an ifb.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcRedirect {
-    /// The device on which they arrive.
+    /// The device on which packets arrive.
     pub from: String,
     /// The ifb.
     pub to: String,
@@ -171,7 +171,7 @@ pub struct TcFilter {
     pub major: String,
     /// Filters with a lower number are tried first.
     pub priority: u32,
-    /// The DSCPs, a bit each.
+    /// The DSCPs, one bit each.
     pub dscp: u64,
     /// The class, such as `1:10`.
     pub class: String,
@@ -194,7 +194,7 @@ pub enum TcNoteKind {
     Refused,
 }
 
-/// Something that a reader should know.
+/// A note for the reader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TcNote {
     /// Its kind.
@@ -304,7 +304,7 @@ pub(super) fn is_class(one: &str, two: &str) -> bool {
     }
 }
 
-/// Whether two parts of a handle, which are hexadecimal, are equal. Empty is zero.
+/// Whether two hexadecimal parts of a handle are equal. An empty part is zero.
 pub(super) fn same_number(one: &str, two: &str) -> bool {
     let number = |text: &str| match text {
         "" => Some(0),
@@ -314,7 +314,7 @@ pub(super) fn same_number(one: &str, two: &str) -> bool {
 }
 
 impl TcQdisc {
-    /// The last option of a name, which tc uses.
+    /// The last option with a name, which is the one that tc uses.
     pub fn option(&self, name: &str) -> Option<&TcOption> {
         self.options.iter().rev().find(|it| it.name == name)
     }
@@ -345,7 +345,7 @@ impl TcQdisc {
         }
     }
 
-    /// The words of its options, each once, though several values may come from the same words.
+    /// The words of its options, each once, even if several values come from the same words.
     pub(super) fn words(&self) -> String {
         // The words of cake's overhead include those of its cells.
         let is_in_overhead = |it: &TcOption| {

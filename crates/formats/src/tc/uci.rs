@@ -1,4 +1,4 @@
-//! OpenWrt's `/etc/config/sqm`: it is converted to the commands of sqm-scripts 1.6.
+//! OpenWrt's `/etc/config/sqm`, converted to the commands of sqm-scripts 1.6.
 
 use super::commands;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
@@ -84,7 +84,7 @@ fn of_sections(sections: &[Section]) -> Result<TcSetup, FormatError> {
         FormatError::at(line_of(sections, &error.message), message)
     })?;
     setup.source = TcSource::Uci;
-    // The section's options follow the script's own and override them, which is not a
+    // The section's options follow the script's own and override them, so this is not a
     // contradiction.
     setup.notes.retain(|it| it.kind != TcNoteKind::Contradiction);
     let line = sections.first().map_or(1, |it| it.line);
@@ -95,7 +95,7 @@ fn of_sections(sections: &[Section]) -> Result<TcSetup, FormatError> {
     Ok(setup)
 }
 
-/// The line of the options with the word that an error quotes, else of the first section.
+/// The line of the option with the word that an error quotes, else of the first section.
 fn line_of(sections: &[Section], message: &str) -> usize {
     let quoted = message.split('`').nth(1).unwrap_or("");
     let options = sections.iter().flat_map(|it| &it.options);
@@ -146,7 +146,7 @@ struct Direction<'s> {
 }
 
 impl Direction<'_> {
-    /// The discipline, which some scripts choose themselves.
+    /// The discipline; some scripts choose it themselves.
     fn qdisc(&self) -> &str {
         let asked = self.section.find("qdisc").map_or("fq_codel", |(_, value, _)| value);
         match self.script {
@@ -221,7 +221,7 @@ fn with_cake(of: &Direction<'_>, stab: &str, counted: &str, options: &str) -> St
     )
 }
 
-/// The overhead, if `linklayer` lets it have an effect.
+/// The overhead, if `linklayer` gives it an effect.
 fn overhead(
     section: &Section,
     is_first: bool,
@@ -297,7 +297,7 @@ fn private_overhead(section: &Section) -> Result<String, FormatError> {
     if section.text("linklayer_adaptation_mechanism") != "htb_private" {
         return Ok(String::new());
     }
-    // A note would repeat that of the other direction.
+    // A note would repeat one of the other direction.
     let mut notes = TcSetup::new(TcSource::Uci);
     Ok(match overhead(section, false, &mut notes)? {
         None => String::new(),
@@ -330,7 +330,7 @@ fn leaf(of: &Direction<'_>, qdisc: &str, notes: &mut TcSetup) -> Result<String, 
     }
     let given = section.text(target);
     if given.is_empty() || given.eq_ignore_ascii_case("auto") {
-        // 33 cells of 53 B at the rate, at least 5 ms; the interval is 95 ms longer.
+        // 33 cells of 53 B at the rate, but at least 5 ms; the interval is 95 ms longer.
         const CELLS_US: i64 = 13_992_000;
         let micros = (CELLS_US / kbit).max(5000);
         words += &format!(" target {micros}us");

@@ -9,14 +9,14 @@ pub(super) struct ClassesOfSqm<'a> {
     pub(super) overhead: &'a str,
 }
 
-/// Bytes of DSCPs that simple.qos calls urgent, under a mask: EF, CS6, AF42, and the type of
-/// service "minimise delay", whatever its precedence.
+/// Bytes of DSCPs that simple.qos calls urgent, with a mask: EF, CS6, AF42, and the type of service
+/// "minimise delay" at any precedence.
 const URGENT: [(u8, u8); 4] = [(0xb8, 0xfc), (0xc0, 0xfc), (0x90, 0xfc), (0x10, 0x3c)];
 /// CS1, which is background.
 const BACKGROUND: (u8, u8) = (0x20, 0xfc);
 
 impl ClassesOfSqm<'_> {
-    /// One leaf; `leaf` makes a discipline with a quantum, or its default for 0.
+    /// A single leaf; `leaf` makes a discipline with a quantum, or with its default for 0.
     pub(super) fn single(&self, leaf: impl Fn(u64) -> String) -> String {
         let ClassesOfSqm { kbit, .. } = *self;
         let (top, class) = (self.top(), self.class("10", kbit, kbit, ""));
@@ -26,7 +26,7 @@ impl ClassesOfSqm<'_> {
     /// Priority, best effort and background.
     pub(super) fn three(&self, leaf: impl Fn(u64) -> String) -> String {
         let ClassesOfSqm { device, kbit, is_egress, .. } = *self;
-        // "A little slop at the top", as the scripts say, but no less than tc's lowest rate.
+        // The scripts call this "a little slop at the top"; it is no less than tc's lowest rate.
         let most = (kbit - 16).max(1);
         let least = (kbit / 6).max(1);
         let urgent = if is_egress { 128 } else { 32 };

@@ -6,7 +6,7 @@ use crate::FormatError;
 #[derive(Default)]
 pub(super) struct Section {
     pub(super) line: usize,
-    /// Name, value and line of each.
+    /// Name, value and line of each option.
     pub(super) options: Vec<(String, String, usize)>,
 }
 
@@ -91,7 +91,7 @@ fn of_file(text: &str, is_own: impl Fn(&str) -> bool) -> Result<Vec<Section>, Fo
                     all.push(Section { line: number, ..Section::default() });
                 }
             }
-            // Lines of other OpenWrt files around that of SQM.
+            // Lines of other OpenWrt files surrounding SQM's.
             "option" | "list" if !is_queue => {}
             "option" | "list" => {
                 let rest = rest.trim();
@@ -106,7 +106,7 @@ fn of_file(text: &str, is_own: impl Fn(&str) -> bool) -> Result<Vec<Section>, Fo
                 };
                 section.options.push((name.trim_matches(['\'', '"']).to_owned(), value, number));
             }
-            // The prompt of a shell.
+            // A shell prompt.
             other if other.contains('@') && other.contains(':') => {}
             other => {
                 let message = format!("`{other}` begins no line of UCI: config, option or list do");
@@ -136,7 +136,7 @@ pub(super) fn is_entry(line: &str) -> bool {
     (line.starts_with("sqm.") || line.starts_with("qosmate.")) && line.contains('=')
 }
 
-/// Lines of `uci show` as those of the file.
+/// Converts lines of `uci show` to the form of the file.
 fn as_file(text: &str) -> String {
     let line = |line: &str| {
         let entry = line.trim().trim_start_matches(['>', ' ', '#', '$']);

@@ -1,5 +1,5 @@
 //! Quantities as iproute2 reads and prints them (iproute2 6.1 lib/utils_math.c, lib/utils.c). Case
-//! does not matter. Rates are bits per second unless the unit ends in `bps`, which counts bytes.
+//! does not matter. Rates are in bits per second unless the unit ends in `bps`, which counts bytes.
 
 /// A number and the unit after it, in lower case.
 fn split(text: &str) -> Option<(f64, String)> {
@@ -61,7 +61,8 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     whole(number * scale).ok_or_else(refuse)
 }
 
-/// A time in nanoseconds; a bare number counts `bare` of them (`get_time`: microseconds).
+/// A time in nanoseconds; a bare number is in units of `bare` nanoseconds (`get_time`:
+/// microseconds).
 pub(super) fn time(text: &str, bare: f64) -> Result<u64, String> {
     let refuse = || format!("`{text}` is not a time: write 5ms, 100us or 1s");
     let (number, unit) = split(text).ok_or_else(refuse)?;

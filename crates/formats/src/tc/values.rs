@@ -1,6 +1,6 @@
-//! Parts of a set-up that stand alone: service curves and policers.
+//! Independent parts of a set-up: service curves and policers.
 
-/// A service curve of hfsc: bit/s for some nanoseconds, then other bit/s.
+/// A service curve of hfsc: a rate in bit/s for some nanoseconds, then another rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TcCurve {
     /// The first rate.
@@ -16,9 +16,9 @@ pub struct TcCurve {
 pub struct TcPolicer {
     /// The device.
     pub device: String,
-    /// Whether it polices arrivals, not departures.
+    /// Whether it polices ingress instead of egress.
     pub is_ingress: bool,
-    /// Rate in bit/s and burst in bytes; none of a policer without counterpart.
+    /// Rate in bit/s and burst in bytes; `None` for a policer without a counterpart.
     pub limit: Option<(u64, u64)>,
     /// The line, counted from 1.
     pub line: usize,

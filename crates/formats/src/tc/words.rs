@@ -85,7 +85,7 @@ pub(super) fn by_table(
     Ok(options)
 }
 
-/// An unknown word: refused in a command, else reported with the words that follow it.
+/// Handles an unknown word: refuses it in a command, else reports it with the words that follow.
 pub(super) fn unknown(
     kind: &str,
     token: Token<'_>,

@@ -67,7 +67,7 @@ pub(crate) fn over(
         |key: &str, table: &str| key.split(['.', '[']).next().is_some_and(|k| k.trim() == table);
     let has_topology =
         root.get("topology").is_some() || sets.iter().any(|(key, _)| is_in(key, "topology"));
-    // Overrides may set keys of links that the topology generates.
+    // Overrides may set keys of links that the topology generates, so these are applied later.
     let is_late = |key: &str| has_topology && key.contains('.') && is_in(key, "links");
     for (key, value) in sets.iter().filter(|(key, _)| !is_late(key)) {
         set(&mut root, key, value, locations)?;

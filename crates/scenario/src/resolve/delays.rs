@@ -21,7 +21,7 @@ pub(super) struct Delays {
     pub(super) rtt: Span,
 }
 
-/// The delays of a group: those of `access`, or quarters of the part of `rtt` that the links leave.
+/// The delays of a group: those of `access`, or quarters of `rtt` minus the delays of the links.
 pub(super) fn of(place: &str, written: &flows::FlowGroup, doc: &Document) -> Checked<Delays> {
     let place_of_rtt = format!("{place}.rtt");
     if written.rtt.is_some_and(|rtt| rtt.0 == Span::ZERO) {
@@ -80,10 +80,10 @@ fn explicit(place: &str, access: &Access, rtt: Option<Span>, links: &Links) -> C
     Ok(Delays { access: sender, egress: receiver, back, back_egress, rtt: sum })
 }
 
-/// Splits the part of the base RTT that the links leave into quarters: sender's side and receiver's
-/// side, in both directions. Equal parts are our choice; they give the dumbbells of the papers
-/// their access links (fact scenario-7). Without reverse links, the reverse path has the delays of
-/// the forward links, as far as the RTT allows.
+/// Splits the base RTT minus the delays of the links into quarters: sender's side and receiver's
+/// side, in both directions. Equal parts are our choice; they match the access links of the papers'
+/// dumbbells (fact scenario-7). Without reverse links, the reverse path has the delays of the
+/// forward links, as far as the RTT allows.
 fn split(place: &str, rtt: Span, links: &Links) -> Checked<Delays> {
     let on_links = links.forward + links.reverse;
     if on_links > rtt {

@@ -14,7 +14,7 @@ use crate::error::join;
 use crate::recorded::link_trace;
 use crate::resolved::{App, Capacity, FlowGroup, Link, Schedule, Wlan};
 
-/// The largest packet of a link without flows.
+/// The assumed largest packet of a link without flows.
 const DEFAULT_PACKET_BYTES: u32 = 1500;
 
 /// The capacity of a link.

@@ -181,7 +181,7 @@ pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Opt
     })
 }
 
-/// The blocks of a medium that a scheduler grants.
+/// The blocks of a medium that grants transmissions.
 fn blocks(
     place: &str,
     written: &wire::BlocksJitter,

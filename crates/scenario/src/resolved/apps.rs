@@ -1,4 +1,4 @@
-//! Applications, resolved. They can be sent to another process, with quantities as numbers.
+//! The resolved applications. They can be sent to another process, with quantities as numbers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Groups of flows, resolved.
+//! The resolved groups of flows.
 
 use sojourn_aqm::{Rate, Span};
 

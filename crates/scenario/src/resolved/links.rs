@@ -1,4 +1,4 @@
-//! Links, resolved.
+//! The resolved links.
 
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl Link {
     }
 
     /// Whether the value contradicts the scenario: it replaces a parameter that the scenario sets,
-    /// or follows from such a parameter.
+    /// or was derived from one.
     pub fn contradicts(&self, value: &Effective) -> bool {
         let is_set = |name: &str| self.queue.settings.iter().any(|(set, _)| set == name);
         value.replaces.is_some() && (is_set(value.name) || is_set(value.cause))
@@ -141,7 +141,8 @@ pub enum Capacity {
         wlan: usize,
         /// The radio settings of frames to and from it, if they differ from the LAN's.
         radio: Option<Radio>,
-        /// The IP rate of this transmitter with packets of 1500 B if no other transmitter contends.
+        /// The IP rate of this transmitter with packets of 1500 B when no other transmitter
+        /// contends.
         alone: Rate,
         /// Whether it has a queue for each station and serves them by airtime.
         airtime_fairness: bool,
@@ -283,7 +284,7 @@ pub enum Extra {
     Blocks(Blocks),
 }
 
-/// When the blocks of a medium leave that a scheduler grants.
+/// When a scheduled medium sends its blocks.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     /// A block leaves at multiples of this time.
@@ -297,7 +298,7 @@ pub struct Blocks {
     pub pause: Span,
     /// Probability that a block is sent again.
     pub retransmit: f64,
-    /// How much later it arrives then.
+    /// How much later a block that is sent again arrives.
     #[serde(with = "as_numbers::span")]
     pub round_trip: Span,
 }

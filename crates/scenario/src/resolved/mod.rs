@@ -88,16 +88,16 @@ impl Resolved {
         names.filter(|&name| seen.insert(name)).cloned().collect()
     }
 
-    /// The groups over TCP, with their indices in [`Resolved::flows`].
+    /// The groups that use TCP, with their indices in [`Resolved::flows`].
     pub fn tcp_groups(&self) -> impl Iterator<Item = (usize, &FlowGroup, &Tcp)> {
         let groups = self.flows.iter().enumerate();
         groups.filter_map(|(index, group)| Some((index, group, group.app.tcp()?)))
     }
 
-    /// The maximum size of a TCP buffer in bytes, chosen so that memory limits no flow, even a flow
-    /// that has the link to itself (fact linux-18): eight times the bytes that the path and a queue
-    /// of 200 ms hold together. A byte of payload takes two bytes of buffer, and slow start ends
-    /// with twice as much in flight as fits.
+    /// The maximum size of a TCP buffer in bytes, chosen so that memory limits no flow, not even
+    /// one that has the link to itself (fact linux-18): eight times the bytes that the path and a
+    /// queue of 200 ms hold together. A byte of payload takes two bytes of buffer, and slow start
+    /// ends with twice as much in flight as fits.
     pub fn largest_buffer_bytes(&self) -> u64 {
         let wanted = self.flows.iter().map(|group| {
             let rate = self.links[group.path[0]].capacity.highest_rate();

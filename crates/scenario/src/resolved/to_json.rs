@@ -121,7 +121,7 @@ fn loss(loss: &Loss) -> Value {
     }
 }
 
-/// How frames are sent and lost, with the signal-to-noise ratio in decibels.
+/// How frames are sent and lost, with the signal-to-noise ratio in dB.
 fn radio(radio: &Radio) -> Value {
     json!({
         "rate": match radio.rate {
@@ -181,8 +181,8 @@ fn trace(trace: &Trace) -> Value {
     })
 }
 
-/// Kind, dialect and every parameter of the queue that is in place before time zero, and the code
-/// of a law that is not registered.
+/// Kind, dialect and every parameter of the queue at time zero, and the code of an unregistered
+/// law.
 fn flow(flow: &FlowGroup, links: &[Link]) -> Value {
     let route = |route: &[usize]| route.iter().map(|&l| links[l].name.as_str()).collect::<Vec<_>>();
     let mut table = json!({

@@ -4,7 +4,7 @@ use sojourn_aqm::{Rate, Span};
 
 use crate::wlan_timing::{OfdmRate, WINDOW_MIN, noise_error};
 
-/// The packet that [`Wlan::lone_rate`] is stated for.
+/// The packet size for which [`Wlan::lone_rate`] is stated.
 const LONE_PACKET_BYTES: u32 = 1500;
 
 /// A wireless LAN: one medium that its transmitters share.
@@ -44,16 +44,17 @@ pub enum RateControl {
     Minstrel,
 }
 
-/// The loss of frames of a radio. What depends only on the rate is computed once.
+/// The loss of frames of a radio. Values that depend only on the rate are computed once.
 #[derive(Clone, Debug)]
 pub struct FrameErrors {
     error_rate: f64,
-    /// Per rate: logarithm of the probability that noise spares one bit; `None` without noise.
+    /// Per rate: logarithm of the probability that noise does not corrupt a given bit; `None`
+    /// without noise.
     log_spared: Option<[f64; OfdmRate::COUNT]>,
 }
 
 impl FrameErrors {
-    /// Those of a radio.
+    /// The loss of frames of this radio.
     pub fn new(radio: &Radio) -> FrameErrors {
         let log_spared = |ratio| OfdmRate::all().map(|rate| rate.log_spared(ratio));
         FrameErrors { error_rate: radio.error_rate, log_spared: radio.snr.map(log_spared) }

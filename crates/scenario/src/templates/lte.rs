@@ -23,26 +23,27 @@ pub(super) const KIND: LinkTemplate = LinkTemplate {
     generate,
 };
 
-/// Medians of throughput (Huang et al. 2012), in Mbit/s.
+/// Median throughput (Huang et al. 2012), in Mbit/s.
 const DOWN_MBIT: f64 = 13.0;
 const UP_MBIT: f64 = 6.0;
-/// The square root of the rate is normal and a first-order autoregression (fact link-10): its
-/// standard deviation as a share of its median, and its memory.
+/// The square root of the rate is normal and follows a first-order autoregression (fact link-10):
+/// its standard deviation as a share of its median, and its coefficient.
 const DEVIATION: f64 = 0.37;
 const MEMORY_S: f64 = 2.0;
 const STEP: Span = Span::from_millis(100);
-/// More steps need too much memory.
+/// More steps would need too much memory.
 const LONGEST: Span = Span::from_secs(86_400);
 
 /// A transmission time interval, and the round trip of a retransmission: there are eight processes
 /// (3GPP TS 36.213 §8).
 const TTI: Span = Span::from_millis(1);
 const HARQ_ROUND_TRIP: Span = Span::from_millis(8);
-/// Block error rate of first transmissions at which link adaptation aims (3GPP TS 36.213 §7.2.3).
+/// The block error rate of first transmissions that link adaptation aims at (3GPP TS 36.213
+/// §7.2.3).
 const FIRST_ERRORS: f64 = 0.1;
 /// Processing 3 ms, transmission 1 ms, decoding 3 ms (3GPP TR 36.881).
 const DOWN: Span = Span::from_millis(7);
-/// From the request to the use of its grant: request 1 ms, its decoding 3 ms, grant 1 ms, its
+/// Time from the request to the use of its grant: request 1 ms, its decoding 3 ms, grant 1 ms, its
 /// decoding 3 ms (3GPP TR 36.881).
 const UNTIL_GRANTED: Span = Span::from_millis(8);
 /// Transmission 1 ms and decoding 3 ms (3GPP TR 36.881).
@@ -129,13 +130,13 @@ mod tests {
         rates.steps
     }
 
-    /// Mbit/s in steps of 100 ms, outages left out.
+    /// Mbit/s in steps of 100 ms, without outages.
     fn mbit(text: &str, seconds: u64) -> Vec<f64> {
         let rates = steps(text, seconds).into_iter().filter_map(|(_, rate)| rate.0);
         rates.map(|rate| rate.as_bps() as f64 / 1e6).collect()
     }
 
-    /// The correlation of values with those this much later.
+    /// The correlation of values with those `later` steps later.
     fn correlation(values: &[f64], later: usize) -> f64 {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -158,7 +159,8 @@ mod tests {
         }
     }
 
-    /// Fact link-10: quantiles of two recorded links, as shares of the median, lie within these.
+    /// Fact link-10: the quantiles of two recorded links, as shares of the median, lie within these
+    /// ranges.
     #[test]
     fn rates_vary_as_in_recorded_links() {
         let rates = mbit("lte:seed=3", 86_400);
@@ -198,10 +200,10 @@ mod tests {
         };
         let ms = Span::from_millis;
         let (least, blocks) = of("lte");
-        // With half of a TTI of alignment, 7.5 ms.
+        // With half a TTI of alignment, this is 7.5 ms.
         assert_eq!((least, blocks.every.0, blocks.request), (ms(7), ms(1), None));
         let (least, blocks) = of("lte:direction=up,request=5ms");
-        // With half of the period of requests, 14.5 ms.
+        // With half a period of requests, this is 14.5 ms.
         assert_eq!((least, blocks.request.unwrap().0, blocks.pause.0), (ms(12), ms(5), ms(8)));
         assert_eq!((blocks.retransmit, blocks.round_trip.0), (0.1, ms(8)));
     }

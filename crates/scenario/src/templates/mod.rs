@@ -1,4 +1,4 @@
-//! Links after published values. A template is one file here, and a line in [`TEMPLATES`]: a
+//! Links with published values. A template is one file here, and a line in [`TEMPLATES`]: a
 //! function that returns the keys of a link and draws the varying values from a seed.
 
 mod docsis;
@@ -178,7 +178,7 @@ impl Generated {
         Generated { rate, delay: None, jitter: None, framing: None, cells: LinkCells::None }
     }
 
-    /// With grants: the shortest delay, and when blocks leave.
+    /// With grants, given the shortest delay and the times at which blocks leave.
     fn granted(self, least: Span, blocks: BlocksJitter) -> Generated {
         let (delay, jitter) = (Delay::Constant(SpanText(least)), Jitter::Blocks(blocks));
         Generated { delay: Some(delay), jitter: Some(jitter), ..self }

@@ -48,8 +48,8 @@ const XGPON_LINE: Generation =
     Generation { line_bps: 2_488_320_000, burst_bytes: 44, fec: (232, 248), framing_bytes: 8 + 18 };
 
 const FRAME_US: u64 = 125;
-/// From a report to the burst that it grants, at least (fact link-9): 200 us of fibre both ways, 35
-/// us in the ONU (ITU-T G.984.3), and up to a frame until the next map.
+/// Minimum time from a report to the burst that it grants (fact link-9): 200 us of fibre both ways,
+/// 35 us in the ONU (ITU-T G.984.3), and up to a frame until the next map.
 const LEAST_FRAMES: u64 = 3;
 /// One way through 20 km of fibre. Ranging makes all ONUs equally distant.
 const FIBRE_US: u64 = 100;
@@ -98,8 +98,8 @@ impl Generation {
         }
     }
 
-    /// The data rate of each of this many ONUs that all send in every cycle. With at most 128 ONUs
-    /// and at least a frame, the bursts are never longer than the cycle.
+    /// The data rate of each of `onus` ONUs when all send in every cycle. With at most 128 ONUs and
+    /// at least a frame, the bursts are never longer than the cycle.
     fn share(&self, onus: u64, cycle: Span) -> Rate {
         let (data, sent) = self.fec;
         let bursts_bps = onus * self.burst_bytes * 8 * 1_000_000_000 / cycle.as_nanos();
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(delays("gpon:cycle=250us"), [600, 850]);
     }
 
-    /// N'dri et al. 2025 find, with xgpon4ns3, that no packet takes over 3 ms.
+    /// N'dri et al. 2025 find with xgpon4ns3 that no packet takes more than 3 ms.
     #[test]
     fn no_packet_takes_longer_than_published_for_xg_pon() {
         let [_, most] = delays("xgpon");

@@ -30,7 +30,7 @@ const UP_MBIT: f64 = 12.04;
 /// Our choice: quartiles at 0.76 and 1.31 times the median.
 const RATE_SIGMA: f64 = 0.4;
 /// Round trips to anchors in Europe: at least 20 ms, quartiles 40, 50 and 60 ms (Michel et al.
-/// 2022). These are 20 ms and a log-normal time with quartiles of 21, 30 and 42 ms.
+/// 2022). We use 20 ms plus a log-normal time with quartiles of 21, 30 and 42 ms.
 const LEAST_RTT_MS: f64 = 20.0;
 const MEDIAN_EXTRA_MS: f64 = 30.0;
 const RTT_SIGMA: f64 = 0.5;

@@ -1,4 +1,4 @@
-//! Links one behind the other.
+//! Links in a chain.
 
 use super::{Shape, ShapePath};
 

@@ -1,4 +1,4 @@
-//! Hosts around one switch.
+//! Hosts connected to one switch.
 
 use super::{Shape, ShapePath};
 

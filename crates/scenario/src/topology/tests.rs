@@ -276,7 +276,7 @@ fn a_topology_may_come_from_an_override() {
 #[test]
 fn the_low_bits_of_hashes_are_even() {
     let ones = (0..4_096).filter(|i| hash(&format!("x 1 16 {i}")) % 2 == 1).count();
-    // Four standard deviations of 32.
+    // The bound is four standard deviations, of 32 each.
     assert!((1_920..=2_176).contains(&ones), "{ones}");
     assert_ne!(hash("a"), hash("b"));
     let empty = json!({}).as_object().cloned().unwrap_or_default();

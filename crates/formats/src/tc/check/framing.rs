@@ -1,4 +1,4 @@
-//! Findings about what the line adds to packets, and whether the shaper counts it.
+//! Findings about the bytes that the line adds to packets, and whether the shaper counts them.
 
 use sojourn_aqm::{Cells, Framing, Packing};
 
@@ -18,7 +18,7 @@ pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     below_the_packet(line, findings);
 }
 
-/// A shaper that counts less than the line adds.
+/// Finds a shaper that counts fewer bytes than the line adds.
 fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     let Some(shaper) = line.shapers.first() else { return };
     let is_given = line.overhead.is_some() || line.shaper_overhead.is_some();
@@ -73,7 +73,7 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     });
 }
 
-/// What is added to a packet, in words.
+/// The bytes added to a packet, in words.
 fn shown(framing: Framing) -> String {
     let least = match framing.packing.mpu {
         0 => String::new(),
@@ -87,7 +87,7 @@ fn shown(framing: Framing) -> String {
     format!("{} B to a packet{least}{cells}", framing.overhead)
 }
 
-/// Words of tc for what the line adds. Size tables have no PTM.
+/// The words of tc for the bytes that the line adds. Size tables have no PTM.
 fn remedy(framing: Framing) -> String {
     let Framing { overhead, packing } = framing;
     let mpu = if packing.mpu > 0 { format!(" mpu {}", packing.mpu) } else { String::new() };
@@ -103,7 +103,7 @@ fn remedy(framing: Framing) -> String {
     )
 }
 
-/// An overhead of cake that was meant to count from the frame, as that of stab does.
+/// Finds an overhead of cake that was meant to count from the frame, like that of stab.
 fn below_the_packet(line: &ShapedLine, findings: &mut Findings<'_>) {
     let cake = line.queue.as_ref().filter(|it| it.kind == "cake" && it.count("raw") != Some(1));
     let Some((cake, bytes)) = cake.and_then(|it| Some((it.clone(), it.bytes("overhead")?))) else {

@@ -18,7 +18,7 @@ pub use trial::TcTrial;
 /// How sure a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TcSeverity {
-    /// It does not do what it seems to do.
+    /// The configuration does not do what it appears to do.
     Wrong,
     /// It may be right for a purpose that the text does not show.
     Doubtful,
@@ -43,11 +43,11 @@ pub struct TcFinding {
     pub severity: TcSeverity,
     /// The line of the text, counted from 1.
     pub line: usize,
-    /// What is wrong, in plain words.
+    /// The problem, in plain words.
     pub title: String,
-    /// Why.
+    /// Why it is a problem.
     pub reason: String,
-    /// The evidence in the text; may be empty if the line is all of it.
+    /// The evidence in the text; may be empty if the line itself is enough.
     pub evidence: String,
     /// The remedy.
     pub remedy: String,
@@ -85,14 +85,14 @@ impl Findings<'_> {
         line.bps().or(self.given.line_bps)
     }
 
-    /// What the line behind the shaper adds to a packet: what the user gave, else what the shaper
-    /// counts.
+    /// The bytes that the line behind the shaper adds to a packet: as given by the user, else as
+    /// counted by the shaper.
     fn framing(&self, line: &ShapedLine) -> Framing {
         self.given.framing.unwrap_or_else(|| line.counted())
     }
 }
 
-/// Finds what is wrong or doubtful, the wrong first.
+/// Finds what is wrong or doubtful; wrong settings come first.
 pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
     let mut findings = Findings { setup, given, all: Vec::new() };
     of_notes(&mut findings);

@@ -129,7 +129,7 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     if target >= packet {
         return;
     }
-    // A packet and a half, as in cake (Linux 6.1 sch_cake.c, cake_set_rate).
+    // One and a half packets, as in cake (Linux 6.1 sch_cake.c, cake_set_rate).
     let micros = (packet.saturating_mul(3) / 2).div_ceil(1000);
     let right = format!("{micros}us");
     let mut settings = vec![("target", right.clone())];
@@ -159,7 +159,7 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// Marks for flows that negotiate ECN.
+/// Checks marks for flows that negotiate ECN.
 fn ecn(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     let source = findings.setup.source;
     let is_off = match queue.kind.as_str() {
@@ -259,7 +259,7 @@ fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     });
 }
 
-/// A time whose number counts microseconds where milliseconds were probably meant.
+/// Finds a bare number that counts microseconds where milliseconds were probably meant.
 pub(super) fn bare_time(queue: &TcQdisc, findings: &mut Findings<'_>) {
     const LIKELY_MILLIS: u64 = 1000;
     const TIMES: [&str; 6] = ["rtt", "target", "interval", "tupdate", "ce_threshold", "latency"];
@@ -279,7 +279,7 @@ pub(super) fn bare_time(queue: &TcQdisc, findings: &mut Findings<'_>) {
     }
 }
 
-/// Packets that offloads have merged.
+/// Finds packets that offloads have merged.
 fn super_packets(queue: &TcQdisc, findings: &mut Findings<'_>) {
     // A frame with two VLAN tags.
     const LARGEST: u64 = 1522;

@@ -9,7 +9,7 @@ use super::{Findings, TcFinding, TcSeverity};
 
 const BITS: u64 = 8;
 const PACKET_BYTES: u64 = 1500;
-/// Share of the line that a shaper leaves unused so that it owns the queue.
+/// Share of the line's rate that a shaper uses so that it owns the queue.
 const SHARE: f64 = 0.95;
 const GOOD: &str = "fq_codel@linux";
 
@@ -84,7 +84,7 @@ fn netem(line: &ShapedLine, findings: &mut Findings<'_>) {
     }
 }
 
-/// netem on the device of a shaper or an AQM.
+/// Finds netem on the device of a shaper or an AQM.
 fn netem_with_queue(line: &ShapedLine, netem: &TcQdisc, limit: u64, findings: &mut Findings<'_>) {
     let queue = line.queue.is_some().then_some(()).and(line.aqm.as_ref());
     if !line.shapers.is_empty() || queue.is_some() {
@@ -120,7 +120,7 @@ pub(super) fn described(qdisc: &TcQdisc) -> String {
     format!("{} {options}", qdisc.kind)
 }
 
-/// `10mbps`, where `10mbit` was meant.
+/// Finds `10mbps` where `10mbit` was meant.
 fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
     if findings.setup.source.is_state() {
         return;
@@ -157,7 +157,7 @@ fn units(line: &ShapedLine, findings: &mut Findings<'_>) {
     });
 }
 
-/// Two shapers, of which one is idle.
+/// Finds two shapers in a row, one of which is idle.
 fn in_a_row(line: &ShapedLine, findings: &mut Findings<'_>) {
     let [outer, .., inner] = line.shapers.as_slice() else { return };
     let shown = |it: &TcShaper| format!("{} at {}", it.kind, rate_in_words(it.bps));
@@ -186,7 +186,7 @@ fn in_a_row(line: &ShapedLine, findings: &mut Findings<'_>) {
     });
 }
 
-/// A shaper that is not slower than the line.
+/// Finds a shaper that is not slower than the line.
 fn above_the_line(line: &ShapedLine, findings: &mut Findings<'_>) {
     let (Some(bps), Some(line_bps)) = (line.bps(), findings.given.line_bps) else { return };
     if bps < line_bps {
@@ -211,7 +211,7 @@ fn above_the_line(line: &ShapedLine, findings: &mut Findings<'_>) {
     });
 }
 
-/// An AQM on a device without a queue.
+/// Finds an AQM on a device without a queue.
 fn nothing_shapes(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_>) {
     let Some(queue) = &line.queue else { return };
     if is_shaped || line.bps().is_some() {
@@ -248,7 +248,7 @@ fn nothing_shapes(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_
     });
 }
 
-/// A token bucket smaller than a packet.
+/// Finds a token bucket smaller than a packet.
 fn bursts(line: &ShapedLine, findings: &mut Findings<'_>) {
     let tbf = findings.setup.qdiscs.iter().find(|it| it.device == line.device && it.kind == "tbf");
     let Some((tbf, burst)) = tbf.and_then(|it| Some((it.clone(), it.bytes("burst")?))) else {
@@ -268,7 +268,7 @@ fn bursts(line: &ShapedLine, findings: &mut Findings<'_>) {
         });
         return;
     }
-    // tc-tbf(8): at least the rate divided by the timer's frequency, 250 Hz in most kernels.
+    // tc-tbf(8) requires at least the rate divided by the timer frequency, 250 Hz in most kernels.
     const HZ: u64 = 250;
     let needed = tbf.rate("rate").unwrap_or(0) / BITS / HZ;
     if (burst as u64) < needed {
@@ -288,7 +288,7 @@ fn bursts(line: &ShapedLine, findings: &mut Findings<'_>) {
     }
 }
 
-/// Traffic that htb lets pass without shaping.
+/// Finds traffic that htb sends unshaped.
 fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
     let setup = findings.setup;
     let Some(htb) = setup.root(&line.device).filter(|it| it.kind == "htb") else { return };

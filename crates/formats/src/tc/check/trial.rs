@@ -14,7 +14,7 @@ pub struct TcTrial {
     pub before: String,
     /// The scenario with the remedy.
     pub after: String,
-    /// A description of what they model.
+    /// A description of the model.
     pub model: String,
 }
 
@@ -31,7 +31,7 @@ impl Hop {
         Hop { bps, framing, queue: queue.to_owned() }
     }
 
-    /// A shaper that counts packets as that of the line does. Cake adds its overhead itself.
+    /// A shaper that counts packets as the line's shaper does. Cake adds its overhead itself.
     pub(super) fn shaper(line: &ShapedLine, bps: u64, queue: &str) -> Hop {
         let is_of_cake = line.overhead.as_ref().is_some_and(|it| it.from_ip);
         let is_added = is_of_cake && queue.starts_with("cake");
@@ -54,7 +54,7 @@ pub(super) fn trial(
     with_ecn(before, after, given, model, false)
 }
 
-/// Two scenarios; none if a shaper counts packets as smaller than they are, which no link does.
+/// Two scenarios; `None` if a shaper counts packets as smaller than they are, which no link does.
 pub(super) fn with_ecn(
     before: &[Hop],
     after: &[Hop],

@@ -48,7 +48,7 @@ pub(super) fn changes_after_the_end(
     }
 }
 
-/// Jitter longer than the round trips is probably a wrong unit, or should be a separate path.
+/// Jitter longer than the round trips is probably in the wrong unit, or should be a separate path.
 pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> Option<String> {
     let most = match link.jitter?.extra {
         Extra::Uniform(most) => most,

@@ -223,7 +223,8 @@ pub(super) fn shaper_above_link(queue: &Queue<'_>) -> Option<String> {
     })
 }
 
-/// A law that updates only a few times, or is exempt during the whole run, shows only its start.
+/// A law that updates only a few times, or is exempt during the whole run, shows only its initial
+/// behaviour.
 pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
     let duration = queue.resolved.duration;
     let is_slow = |name: &str| {
@@ -241,7 +242,7 @@ pub(super) fn slower_than_the_run(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// A queue changes only with its packets: more frequent updates only cost time.
+/// A queue changes only with its packets, so more frequent updates only cost time.
 pub(super) fn faster_than_packets(queue: &Queue<'_>) -> Option<String> {
     let packet = queue.packet_time();
     let is_fast = |name: &str| {
@@ -259,7 +260,7 @@ pub(super) fn faster_than_packets(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// CAKE's `rtt` (of tc) sets target and interval, so the given values of these are lost.
+/// CAKE's `rtt` (of tc) sets target and interval, so values given for these are lost.
 pub(super) fn replaced_by_rtt(queue: &Queue<'_>) -> Option<String> {
     if !queue.is_cake() || queue.text("rtt").is_none_or(|rtt| units::span(rtt).is_err()) {
         return None;
@@ -271,7 +272,7 @@ pub(super) fn replaced_by_rtt(queue: &Queue<'_>) -> Option<String> {
     ))
 }
 
-/// Marks apply to flows that asked for ECN (RFC 3168 §5); the step marks and never drops.
+/// Marks apply to flows that asked for ECN (RFC 3168 §5); step marking never drops.
 pub(super) fn marks_for_nobody(queue: &Queue<'_>) -> Option<String> {
     let asks = |flow: &FlowGroup| match flow.app.tcp() {
         Some(tcp) => tcp.ecn.is_some(),
