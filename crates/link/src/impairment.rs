@@ -15,7 +15,7 @@ pub struct Impairment {
     bleaches: bool,
     /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
-    /// When the last packet's propagation started; later packets may not overtake it.
+    /// When propagation of the last packet started; later packets may not overtake it.
     last: Time,
     /// When the last block leaves, and when it has been received.
     block: Option<(Time, Time)>,
@@ -117,7 +117,7 @@ impl Impairment {
     }
 
     /// In the model of Gilbert (1960) and Elliott (1963) we change the state first and then decide
-    /// about the packet. This is our choice; it makes the mean length of a loss burst that of the
+    /// about the packet. This is our choice; the mean length of a loss burst is then that of the
     /// bad state. Linux decides by the state before the change (sch_netem.c, loss_gilb_ell).
     fn is_lost(&mut self, now: Time) -> bool {
         let Some((loss, rng)) = &mut self.loss else { return false };
@@ -138,7 +138,7 @@ impl Impairment {
     }
 }
 
-/// Draws an extra delay; returns when it is over.
+/// Draws an extra delay; returns when the delay is over.
 fn delayed(extra: Extra, start: Time, block: &mut Option<(Time, Time)>, rng: &mut Rng) -> Time {
     start
         + match extra {
@@ -151,7 +151,7 @@ fn delayed(extra: Extra, start: Time, block: &mut Option<(Time, Time)>, rng: &mu
         }
 }
 
-/// When the block is received in which a packet leaves that may leave from `start` on.
+/// When the block arrives that carries a packet allowed to leave from `start` on.
 /// [`Impairment::pass`] keeps blocks in order.
 fn in_block(blocks: Blocks, start: Time, last: &mut Option<(Time, Time)>, rng: &mut Rng) -> Time {
     let pauses = last.is_none_or(|(left, _)| start > left + blocks.pause);
@@ -222,7 +222,7 @@ mod tests {
         let lost = losses(loss, 400_000);
         let share = lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64;
         // The stationary share is enter / (enter + leave) = 3.846 %, from about 3850 bursts of 4 +-
-        // 3.5 packets each.
+        // 3.5 packets.
         assert!((share / (0.01 / 0.26) - 1.0).abs() < 0.08, "{share}");
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let mean = share * lost.len() as f64 / bursts;
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// 20 ms more between 100 and 200 ms, then 5 ms more.
+    /// The delay is 20 ms longer between 100 and 200 ms, then 5 ms longer.
     fn changing(reorder: bool) -> Vec<u64> {
         let above_least = [(0, 0), (100, 20), (200, 5)];
         let ms = Span::from_millis;
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(lost, [false, false, true, true, false]);
     }
 
-    /// When packets that enter at these times, in microseconds, leave in blocks of 1 ms.
+    /// When packets leave in blocks of 1 ms, if they enter at these times, in microseconds.
     fn in_blocks(enter_us: &[u64], change: impl Fn(&mut Blocks)) -> Vec<u64> {
         let (every, zero) = (Span::from_millis(1), Span::ZERO);
         let mut blocks =
@@ -300,8 +300,8 @@ mod tests {
         let request = |blocks: &mut Blocks| {
             (blocks.request, blocks.pause) = (Span::from_millis(10), Span::from_millis(8));
         };
-        // The request at 10 ms covers what enters before it. Until its grant is used at 18 ms,
-        // later packets need no request.
+        // The request at 10 ms covers packets that enter before it. Until its grant is used at 18
+        // ms, later packets need no request.
         let left = in_blocks(&[3_000, 5_000, 10_500, 18_000, 18_500, 40_001], request);
         assert_eq!(left, [10_000, 10_000, 11_000, 18_000, 19_000, 50_000]);
     }
@@ -316,7 +316,8 @@ mod tests {
         assert!(left.is_sorted());
         let waits: Vec<u64> = enter.iter().zip(&left).map(|(enter, left)| left - enter).collect();
         assert!(waits.iter().all(|&wait_us| wait_us < 9_000));
-        // Nothing holds a block up if it and the seven before it arrive at once: 0.9^8.
+        // A block is not held up if it and the seven before it arrive without retransmission:
+        // 0.9^8.
         let held = waits.iter().filter(|&&wait_us| wait_us >= 1_000).count() as f64 / 20_000.0;
         assert!((held - (1.0 - 0.9_f64.powi(8))).abs() < 0.03, "{held}");
     }

@@ -13,8 +13,8 @@ pub struct Line {
     is_out: bool,
     /// Ordered by time.
     changes: Vec<(Time, Option<Rate>)>,
-    /// Number of changes that the transmitter has made; while a packet is in service, the number by
-    /// the end of that service.
+    /// Number of changes that the transmitter has made; with a packet in service, the number at the
+    /// end of that service.
     made: usize,
     /// How many changes have been reported.
     reported: usize,
@@ -54,7 +54,7 @@ impl From<&Schedule> for Line {
 }
 
 impl Line {
-    /// Whether its rate will not change any more.
+    /// Whether its rate will no longer change.
     #[inline(always)]
     pub(crate) fn is_settled(&self) -> bool {
         self.is_settled
@@ -132,7 +132,8 @@ mod tests {
         Time::from_nanos(us * 1_000)
     }
 
-    /// From microseconds and Mbit/s; 0 is an outage. At 8 Mbit/s a byte takes a microsecond.
+    /// The steps are in microseconds and Mbit/s; 0 is an outage. At 8 Mbit/s a byte takes a
+    /// microsecond.
     fn line(steps: &[(u64, u64)], in_service: InService) -> Line {
         let rate = |mbit| (mbit > 0).then(|| Rate::from_bps(mbit * 1_000_000));
         let steps = steps.iter().map(|&(us, mbit)| (at(us), rate(mbit))).collect();
@@ -142,7 +143,7 @@ mod tests {
     #[test]
     fn the_rest_of_a_packet_is_sent_at_the_new_rate() {
         let mut line = line(&[(0, 8), (600, 4), (1_000, 80)], InService::NewRate);
-        // 600 B, then 200 B, then 200 B in 20 us.
+        // 600 B are sent, then 200 B, then 200 B in 20 us.
         assert_eq!(line.send(at(0), 1_000), at(1_020));
         assert_eq!(line.send(at(1_020), 1_000), at(1_120));
     }
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(line.send(at(0), 100), at(700));
     }
 
-    /// The capacity of a schedule is exact except for a nanosecond per change.
+    /// The capacity of a schedule is exact to one nanosecond per change.
     #[test]
     fn packets_back_to_back_carry_what_the_schedule_can() {
         let steps = (0..200).map(|i| (at(i * 777), Some(Rate::from_bps(1_000_003 * (1 + i % 7)))));

@@ -17,7 +17,7 @@ pub struct Link<P> {
     next_service: Time,
     /// Whether a dequeue from an empty queue may change the discipline's state.
     notices_empty: bool,
-    /// Whether an arrival may be served while the discipline holds others back.
+    /// Whether an arrival may be served while the discipline holds other packets back.
     serves_while_held: bool,
 }
 
@@ -36,8 +36,8 @@ impl<P: Packet> Link<P> {
         Link { policer: policer.map(Box::new), ..self }
     }
 
-    /// Offers a packet to the queue. Returns whether the server has been woken: because the queue
-    /// was empty and the packet was taken into service, or because it may be served before others.
+    /// Offers a packet to the queue. Returns whether the server has been woken: either the queue
+    /// was empty and the packet was taken into service, or the packet may be served before others.
     /// [`Link::next_service`] and [`Link::next_timer`] may then have changed.
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let bytes = packet.bytes();
@@ -193,7 +193,7 @@ impl<P: Packet> Link<P> {
     }
 
     /// If a packet taken ahead has left by now, asks the discipline for the next packet at that
-    /// time. The queue is empty then, but a law may need the call: CoDel ends its drop state. A
+    /// time. The queue is then empty, but a law may need the call: CoDel leaves its drop state. A
     /// discipline without such a law is not called.
     #[inline]
     pub fn settle<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {

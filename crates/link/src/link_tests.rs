@@ -124,7 +124,7 @@ fn enqueue_says_when_the_server_was_woken() {
     assert_eq!(woken, [true, true, false]);
 }
 
-/// 12 Mbit/s, 6 Mbit/s from half a millisecond on, 12 Mbit/s again from 4 ms on.
+/// 12 Mbit/s, then 6 Mbit/s from half a millisecond on, then 12 Mbit/s again from 4 ms on.
 fn dip() -> Schedule {
     Schedule::of_rates([(ms(0), mbit(12)), (us(500), mbit(6)), (ms(4), mbit(12))])
 }
@@ -149,8 +149,8 @@ fn four(schedule: &Schedule) -> [Vec<(u64, u32)>; 2] {
 
 #[test]
 fn a_change_of_rate_applies_to_the_rest_of_the_packet_in_service() {
-    // Half a packet at 12 and half at 6 Mbit/s; half of the third packet is sent when the rate
-    // rises.
+    // Half of a packet is sent at 12 and half at 6 Mbit/s; half of the third packet is sent when
+    // the rate rises.
     let expected = vec![(1_500, 0), (3_500, 1), (4_750, 2), (5_750, 3)];
     assert_eq!(four(&dip()), [expected.clone(), expected]);
 }
@@ -210,7 +210,8 @@ fn opportunities_carry_parts_of_packets_and_pass_unused_while_the_queue_is_empty
     let (mut link, mut report) =
         (link("taildrop", Server::recorded(Arc::new(trace))), Report::default());
     fill(&mut link, 3, &mut report);
-    // Opportunities of 1000 B at 1, 1, 5, 6, 6 ms: the third packet of 1500 B leaves at the fifth.
+    // Opportunities of 1000 B come at 1, 1, 5, 6 and 6 ms: the third packet of 1500 B leaves at the
+    // fifth.
     assert_eq!(run(&mut link, ms(99), &mut report), [(1_000, 0), (5_000, 1), (6_000, 2)]);
     assert_eq!(report.carried, 4_500);
     // The opportunity at 10 ms was unused, because the queue was empty.
@@ -241,7 +242,7 @@ fn the_reserve_of_a_shaper_is_what_has_passed_the_bucket_and_waits_for_the_line(
     let shaper = Shaper::new(Some(TokenBucket::new(&bucket)), Some(device), line);
     let (mut link, mut report) = (link("taildrop", Server::shaped(shaper)), Report::default());
     fill(&mut link, 3, &mut report);
-    // Three packets of 1500 bytes are in the device, of which the first is being sent.
+    // Three packets of 1500 bytes are in the device; the first is in service.
     let tokens = |bytes: i64| bytes * 8 * 1_000_000_000;
     let reserve = |left, passed_bytes| TokenReserve {
         tokens: tokens(left),
@@ -310,8 +311,8 @@ fn a_queue_that_is_replaced_keeps_its_backlog_and_its_law_is_as_if_it_had_been_t
     let pie = registry::build(&spec, &env).expect("valid parameters");
     link.replace_discipline(ms(50), pie, &mut report);
     assert_eq!(link.next_timer(), ms(60), "PIE's updates are 15 ms apart");
-    // RFC 8033 §4.4: an arrival without congestion renews the allowance of 150 ms. The last one
-    // arrived at 40 ms; one update has followed.
+    // RFC 8033 §4.4: an arrival without congestion renews the allowance of 150 ms. The last arrival
+    // was at 40 ms; one update has followed.
     let burst = link.vars().iter().position(|var| var.name == "burst_allowance");
     let mut values = vec![0.0; link.vars().len()];
     link.observe(&mut values);
@@ -323,7 +324,7 @@ fn a_queue_that_is_replaced_keeps_its_backlog_and_its_law_is_as_if_it_had_been_t
 }
 
 /// The departure times of packets in microseconds, and the variables of a discipline at every
-/// arrival, with bursts and pauses under a falling rate.
+/// arrival, under bursts and pauses and a falling rate.
 fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
     let mut link = link(
         discipline,

@@ -66,7 +66,7 @@ impl Opportunities {
     /// The number of opportunities from time zero (inclusive) to `end` (exclusive).
     pub fn count_until(&self, end: Time) -> u64 {
         let period = self.trace.period().as_nanos();
-        // The last opportunity of a pass is at its very end, and `end` is exclusive, so a pass is
+        // The last opportunity of a pass is at its very end and `end` is exclusive, so a pass is
         // complete one nanosecond after its end.
         let passes = end.as_nanos().saturating_sub(1) / period;
         let into_pass = end.as_nanos() - passes * period;
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_pause_of_a_day_over_a_recording_of_a_millisecond_is_skipped_at_once() {
-        // Counted pass by pass, this would take 86 million steps.
+        // Counting pass by pass would take 86 million steps here.
         let day = Time::ZERO + Span::from_secs(86_400);
         assert_eq!(recording(&[1]).after(day), day + Span::from_millis(1));
     }

@@ -30,7 +30,7 @@ impl Policer {
         }))
     }
 
-    /// Whether a packet of `bytes` conforms; it then takes its tokens. A packet that does not
+    /// Whether a packet of `bytes` conforms; if so, it takes its tokens. A packet that does not
     /// conform takes no tokens.
     pub fn conforms(&mut self, now: Time, bytes: u32) -> bool {
         let conforms = bytes <= MTU_BYTES && self.0.ready(now, bytes) == now;

@@ -29,7 +29,7 @@ impl Propagation {
         self.delay
     }
 
-    /// Whether the path has no serial links, so that a packet that enters later may start earlier.
+    /// Whether the path has no serial links, so a packet that enters later may still start earlier.
     pub fn is_plain(&self) -> bool {
         self.links.is_empty()
     }

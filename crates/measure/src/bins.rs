@@ -28,7 +28,8 @@ struct Arrivals {
     arrived: u64,
     dropped: u64,
     marked: u64,
-    /// The index of their drop-rate row, which the mark rate follows; `None` if nothing arrived.
+    /// The index of their drop-rate row, which the mark-rate row follows; `None` if nothing
+    /// arrived.
     row: Option<usize>,
 }
 
@@ -60,7 +61,7 @@ impl Bins {
         self
     }
 
-    /// When the current bin ends.
+    /// The end of the current bin.
     pub fn over_at(&self) -> Time {
         self.began + self.width
     }
@@ -82,7 +83,7 @@ pub struct Totals<'a> {
     pub class_of: &'a [usize],
     /// How many classes there are.
     pub classes: usize,
-    /// Whether events exactly at the end of the bin are counted.
+    /// Whether events exactly at the end of the bin count.
     pub includes_end: bool,
     /// The counters of each link.
     pub links: &'a mut [LinkStats],
@@ -206,7 +207,7 @@ mod tests {
         bins.end(now, totals);
     }
 
-    /// A frame on the air from 1.9 to 2.1 s belongs to two bins in equal parts.
+    /// A frame on the air from 1.9 to 2.1 s counts in two bins in equal parts.
     #[test]
     fn a_frame_over_the_edge_of_a_bin_counts_in_both() {
         let at = |ms: u64| Time::ZERO + Span::from_millis(ms);
@@ -235,8 +236,8 @@ mod tests {
         link.total.arrived = 10;
         link.total.dropped = [1, 1, 0, 0];
         link.total.marked = [0, 0, 5, 0];
-        // The link is busy for one second, and for another second that ends half a second after the
-        // bin.
+        // The link is busy for one second, then for another second that ends half a second after
+        // the bin.
         link.transmissions.begin(at(2), (2_000, 0), Span::from_secs(1));
         let half = Span::from_millis(500);
         link.transmissions.begin(at(3) + half, (4_000, 0), Span::from_secs(1));

@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn a_worked_example_of_kaplan_and_meier() {
-        // The 6-MP group of Freireich et al. 1963, in weeks, a standard example of survival
-        // analysis. Longer than 6: 18/21 = 0.857; 7: 0.807; 10: 0.753; 13: 0.690; 16: 0.627; 22:
-        // 0.538; 23: 0.448.
+        // The 6-MP group of Freireich et al. 1963, in weeks: a standard example of survival
+        // analysis. The shares longer than each time: 6: 18/21 = 0.857; 7: 0.807; 10: 0.753; 13:
+        // 0.690; 16: 0.627; 22: 0.538; 23: 0.448.
         let finished = [6, 6, 6, 7, 10, 13, 16, 22, 23];
         let unfinished = [6, 9, 10, 11, 17, 19, 20, 25, 32, 32, 34, 35];
         let at = |q| found(&finished, &unfinished, q).unwrap();
@@ -100,9 +100,8 @@ mod tests {
         assert_eq!(found(&ended, &[60, 60], 0.95), Some(Err(60)));
     }
 
-    /// Ten transfers in one bin, and an eleventh that never ended: the share that takes longer
-    /// falls linearly from 1 to 1/11 within the bin, so 40 % have ended after 0.4 / (10/11) of its
-    /// width.
+    /// Ten transfers end in one bin, and an eleventh never ends: the share that takes longer falls
+    /// linearly from 1 to 1/11 within the bin, so 40 % have ended after 0.4 / (10/11) of its width.
     #[test]
     fn a_quantile_lies_within_its_bin_where_the_share_says() {
         let (finished, unfinished) = (of(&[5; 10]), of(&[60]));

@@ -104,7 +104,7 @@ impl Interval {
 /// The counters of one link.
 #[derive(Clone, Debug)]
 pub struct LinkStats {
-    /// Since the start.
+    /// Counts since the start.
     pub total: Counters,
     /// Fates of the packets that arrived after the warm-up.
     pub fates: Fates,
@@ -149,7 +149,7 @@ pub struct LinkTotals {
     pub at: Time,
     /// Whether events exactly at that time are counted.
     pub includes_at: bool,
-    /// Since the start.
+    /// Counts since the start.
     pub counts: Counters,
     /// The bytes carried by its server.
     pub carried: Carried,
@@ -263,7 +263,7 @@ pub struct ClassStats {
     pub handshake: Histogram,
     /// Delays of frames of video from sending to showing them.
     pub frame_delay: Histogram,
-    /// What the receivers of video in datagrams showed.
+    /// What receivers of video in datagrams have shown.
     pub frames: FrameCounts,
 }
 

@@ -1,5 +1,5 @@
-//! A running fingerprint of the events: one per link, combined in the order of the links. So an
-//! engine may compute events at one link before earlier events at another.
+//! A running fingerprint of the events: one per link, combined in the order of the links. An engine
+//! may therefore compute events at one link before earlier events at another.
 
 use sojourn_aqm::Time;
 

@@ -5,7 +5,7 @@
 
 use sojourn_scenario::resolved::Codec;
 
-/// R of a perfect call (G.107, default settings).
+/// The rating R of a perfect call (G.107, default settings).
 const BEST: f64 = 93.2;
 /// Delay in milliseconds beyond which a conversation suffers.
 const TOLERATED_MS: f64 = 177.3;
@@ -22,8 +22,8 @@ struct Equipment {
 }
 
 /// ITU-T G.113 Appendix I, Table I.4 (edition of 09/2024): Ie and Bpl of G.711 with the packet-loss
-/// concealment of its Appendix I, published for packets of 10 ms and used here for 20 ms, and of
-/// G.729A with voice activity detection, published for 20 ms. We did not have the appendix itself;
+/// concealment of its Appendix I (published for packets of 10 ms, used here for 20 ms), and of
+/// G.729A with voice activity detection (published for 20 ms). We did not have the appendix itself;
 /// these are the values and conditions as quoted by other works.
 fn equipment(codec: Codec) -> Equipment {
     match codec {
@@ -33,8 +33,8 @@ fn equipment(codec: Codec) -> Equipment {
     }
 }
 
-/// R of a call whose packets take `delay_s` seconds from sending to playout, with a fraction `loss`
-/// of them lost.
+/// The rating R of a call whose packets take `delay_s` seconds from sending to playout, with a
+/// fraction `loss` of them lost.
 pub fn rating(codec: Codec, delay_s: f64, loss: f64) -> f64 {
     rating_with(equipment(codec), delay_s, loss)
 }
@@ -50,7 +50,7 @@ fn rating_with(equipment: Equipment, delay_s: f64, loss: f64) -> f64 {
 }
 
 /// Mean opinion score of a rating, 1 to 4.5. For ratings between 0 and 6.5 the polynomial of G.107
-/// Annex B falls slightly below 1, to 0.98 at the least.
+/// Annex B falls slightly below 1, at minimum to 0.98.
 pub fn opinion(rating: f64) -> f64 {
     match rating {
         ..=0.0 => 1.0,
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn a_codec_brings_its_own_impairment_robustness_and_delay() {
-        // 93.2 - 0.024 x (100 + 20) - 95 x 1 / (1 + 25.1).
+        // The rating is 93.2 - 0.024 x (100 + 20) - 95 x 1 / (1 + 25.1).
         let of_g711: f64 = 93.2 - 2.88 - 95.0 / 26.1;
-        // 93.2 - 0.024 x (100 + 25) - 11 - (95 - 11) x 1 / (1 + 19).
+        // The rating is 93.2 - 0.024 x (100 + 25) - 11 - (95 - 11) x 1 / (1 + 19).
         let of_g729: f64 = 93.2 - 3.0 - 11.0 - 4.2;
         assert!((rating(Codec::G711, 0.1, 0.01) - of_g711).abs() < 1e-9);
         assert!((rating(Codec::G729, 0.1, 0.01) - of_g729).abs() < 1e-9);

@@ -7,8 +7,8 @@ use sojourn_record::rows::Scope;
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::{App, FlowGroup, Link};
 
-/// Adds a warning for each class that delivered nothing; if all delivered, adds one if no AQM had
-/// anything to decide.
+/// Adds a warning for each class that delivered nothing; if all classes delivered, adds one if no
+/// AQM had any decision to make.
 pub fn warn(run: &mut Run, plan: &Resolved) {
     let active = active_classes(run);
     let may_count: BTreeSet<&str> = plan
@@ -43,10 +43,10 @@ fn may_count(flow: &FlowGroup, plan: &Resolved) -> bool {
     flow.start.1 < plan.duration && flow.stop.is_none_or(|stop| stop > plan.warmup)
 }
 
-/// Adds a warning if flows send all they can and yet no queue had anything to decide: nothing was
-/// dropped or marked, and at every link the 95th percentile of the queue delay was at most the time
-/// of one packet. A comparison of AQMs is then meaningless: the bottleneck is elsewhere, or windows
-/// have not reached it.
+/// Adds a warning if flows send as fast as they can but no queue had any decision to make: nothing
+/// was dropped or marked, and at every link the 95th percentile of the queue delay was at most the
+/// time of one packet. A comparison of AQMs is then meaningless: the bottleneck is elsewhere, or
+/// windows have not reached it.
 fn warn_of_idle_queues(run: &mut Run, plan: &Resolved) {
     let is_greedy = |app: &App| app.bulk() == Some(None);
     let has_greedy = plan.flows.iter().any(|flow| is_greedy(&flow.app));

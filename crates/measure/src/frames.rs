@@ -1,9 +1,9 @@
-//! Frames of video in datagrams, put together at the receiver.
+//! Frames of video in datagrams, reassembled at the receiver.
 //!
 //! A frame is shown when its last packet has arrived, unless a later frame has been shown. Freezes
-//! are those of `freezeCount` (W3C webrtc-stats), which looks at the time between two frames shown.
-//! Deviation: the time from the last frame to the end of the run or of the flow may be a freeze
-//! too; otherwise a call that freezes forever would count no freeze.
+//! are those of `freezeCount` (W3C webrtc-stats), which considers the time between two shown
+//! frames. Deviation: the time from the last frame to the end of the run or of the flow may also be
+//! a freeze; otherwise a call that freezes forever would count no freeze.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use sojourn_aqm::{Span, Time};
 
 use crate::metrics::{self, Metric};
 
-/// The average covers this many gaps between frames.
+/// The average covers this number of gaps between frames.
 const GAPS: usize = 30;
 /// A freeze is a gap of at least three times the average that is also at least 150 ms longer than
 /// it.
@@ -21,7 +21,7 @@ const FREEZE_EXCESS_NS: u64 = 150_000_000;
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     sent: Time,
-    /// The number of its first packet.
+    /// The number of the frame's first packet.
     first: u32,
     packets: u32,
     arrived: u32,
@@ -57,7 +57,7 @@ pub struct FrameCounts {
 }
 
 impl Frames {
-    /// Counts from now on.
+    /// Starts counting now.
     pub fn count_from(&mut self, now: Time) {
         self.counted_from = now;
         self.counts = FrameCounts::default();
@@ -112,7 +112,7 @@ impl Frames {
         }
     }
 
-    /// What was shown by `end`, when the run or the flow ends.
+    /// Counts of the frames shown by `end`, when the run or the flow ends.
     pub fn finish(mut self, end: Time) -> FrameCounts {
         if let Some(before) = self.shown_at {
             self.judge(before, end);
@@ -154,7 +154,7 @@ mod tests {
         Time::from_nanos(ms * 1_000_000)
     }
 
-    /// Frames of two packets, which are sent together and arrive together: (sent, arrived).
+    /// Frames of two packets that are sent together and arrive together: (sent, arrived).
     fn call(frames: &[(u64, u64)]) -> Frames {
         let mut call = Frames::default();
         for (number, &(sent, _)) in (0..).zip(frames) {
@@ -182,7 +182,8 @@ mod tests {
         assert_eq!((counts.shown, counts.skipped), (1, 2));
     }
 
-    /// Gaps of 40 ms: a freeze lasts at least 190 ms (150 ms more), as three gaps are 120 ms.
+    /// With gaps of 40 ms a freeze lasts at least 190 ms (150 ms more), because three gaps are only
+    /// 120 ms.
     #[test]
     fn a_freeze_is_three_gaps_and_150_ms_longer_than_one() {
         let even: Vec<(u64, u64)> = (0..10).map(|n| (40 * n, 40 * n + 10)).collect();
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(with(190), (1, ms(190), ms(360 + 190)));
     }
 
-    /// Gaps of 100 ms: three of them are more than 100 ms and 150 ms.
+    /// With gaps of 100 ms, three gaps exceed 100 ms plus 150 ms.
     #[test]
     fn a_freeze_of_slow_video_is_three_gaps() {
         let even: Vec<(u64, u64)> = (0..10).map(|n| (100 * n, 100 * n + 10)).collect();
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!([freezes(299), freezes(300)], [0, 1]);
     }
 
-    /// The average covers 30 gaps: first gaps of 90 ms, then 30 gaps of 40 ms.
+    /// The average covers 30 gaps: earlier gaps of 90 ms, then 30 gaps of 40 ms.
     #[test]
     fn old_gaps_leave_the_average() {
         let mut frames: Vec<(u64, u64)> = (0..10).map(|n| (90 * n, 90 * n + 10)).collect();

@@ -1,7 +1,7 @@
 //! The packets of each leaf class of a link's scheduler.
 //!
-//! A packet's DSCP names its leaf. A leaf counts a packet when the packet's fate is known: arrivals
-//! are those of all fates.
+//! A packet's DSCP names its leaf. A leaf counts a packet when the packet's fate is known; arrivals
+//! are the sum of all fates.
 
 use sojourn_aqm::qdiscs::classes::CODE_POINTS;
 use sojourn_aqm::{CauseClass, QdiscSpec, Time, registry};
@@ -13,7 +13,7 @@ use crate::metrics::{self, Metric};
 use crate::queue_rows::{push_delays, push_histogram, summarise_fates};
 use crate::{Fates, PacketView};
 
-/// The name of packets that no class has.
+/// The name for packets without a class.
 const UNCLASSIFIED: &str = "(unclassified)";
 
 /// The leaves of a link.
@@ -45,8 +45,8 @@ pub struct Leaf {
 }
 
 impl Leaves {
-    /// The leaves of a link; none without a scheduler, or if a queue clears the DSCP that names
-    /// the leaf of a packet which leaves.
+    /// The leaves of a link; `None` without a scheduler, or if a queue clears the DSCP that
+    /// identifies the leaf of a departing packet.
     pub(crate) fn of(link: &Link, from: Time) -> Option<Box<Leaves>> {
         let scheduler = link.scheduler.as_ref()?;
         let own: Vec<usize> = scheduler.leaves().collect();
@@ -64,7 +64,7 @@ impl Leaves {
         Some(Box::new(Leaves { leaf_of, leaves, from }))
     }
 
-    /// The leaves; packets without a class only if there were any.
+    /// The leaves; includes packets without a class only if there were any.
     fn into_leaves(mut self) -> Vec<Leaf> {
         self.leaves.pop_if(|last| last.fates.arrived == 0 && last.sent == 0);
         self.leaves

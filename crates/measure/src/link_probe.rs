@@ -102,7 +102,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         self.lose(&packet.view());
     }
 
-    /// Counts a packet that a wireless link has given up, but whose loss is counted elsewhere.
+    /// Counts a packet that a wireless link has given up and whose loss is counted elsewhere.
     pub fn gave_up_counted(&mut self) {
         self.stats.total.given_up += 1;
     }
@@ -201,7 +201,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
         });
     }
 
-    /// Writes a row for a mark or drop. `made` holds the time at which the packet was accepted, the
+    /// Writes a row for a mark or drop. `made` is the time at which the packet was accepted, the
     /// stage and the cause.
     fn write_signal(&mut self, packet: &PacketView, is_mark: bool, made: (Time, Stage, Cause)) {
         let (enqueued, stage, cause) = made;
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!((interval.delay_sum_ns, interval.delay_max_ns), (u128::from(10 * MS), 7 * MS));
     }
 
-    /// 2^64 ns are less than 10^10 delays of 2 s.
+    /// 2^64 ns are shorter than 10^10 delays of 2 s.
     #[test]
     fn counters_go_on_beyond_ten_thousand_million_packets() {
         const BEFORE: u64 = 10_000_000_000;
@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(digests.len(), 2 * 9 + 1);
     }
 
-    /// The law `step` marks twice if both of its thresholds are set.
+    /// The law `step` marks twice if both thresholds are set.
     #[test]
     fn a_packet_marked_on_arrival_and_again_at_the_head_counts_once() {
         let mut probe = probe();
@@ -437,9 +437,9 @@ mod tests {
         assert_eq!((total.failed, total.given_up), (1, 1));
     }
 
-    /// Packets arrive at 8 and 9 ms and leave at 12 and 16 ms; the next arrives at 17 ms and is in
-    /// the queue until the end at 20 ms. Over the 10 ms: 2 ms at 4 ms, 4 ms at 7 ms, 1 ms empty, 3
-    /// ms at 3 ms.
+    /// Packets arrive at 8 and 9 ms and leave at 12 and 16 ms; the next arrives at 17 ms and stays
+    /// in the queue until the end at 20 ms. The 10 ms consist of 2 ms at a delay of 4 ms, 4 ms at 7
+    /// ms, 1 ms empty, and 3 ms at 3 ms.
     #[test]
     fn the_mean_over_time_weighs_each_delay_by_how_long_it_lasted() {
         let mut probe = probe();
@@ -494,7 +494,7 @@ mod tests {
         assert_eq!(total.dropped[overflow as usize], 1);
         let interval = probe.links[0].interval;
         assert_eq!((interval.marks, interval.drops), (1, 1));
-        // A mark alone is not a fate; a drop is one.
+        // A mark alone is not a fate, but a drop is.
         let fates: Vec<_> = probe.notes.packets.iter().map(|row| (row.seq, row.fate)).collect();
         assert_eq!(fates, [(2, Fate::Dropped(Stage::Enqueue, overflow))]);
     }

@@ -8,7 +8,7 @@ use sojourn_aqm::{Cause, Ecn, Stage};
 pub enum PacketKind {
     /// A segment of data; `seq` is its number.
     Data,
-    /// A pure acknowledgement; `seq` is the next expected number.
+    /// A pure acknowledgement; `seq` is the next number expected.
     Ack,
     /// The first packet of a connection.
     Syn,
@@ -16,14 +16,14 @@ pub enum PacketKind {
     SynAck,
     /// A probe that asks for an acknowledgement while the receiver's window is closed.
     WindowProbe,
-    /// A datagram; `seq` counts them.
+    /// A datagram; `seq` counts datagrams.
     Datagram,
-    /// A request for an object, from receiver to sender; `seq` counts them.
+    /// A request for an object, from receiver to sender; `seq` counts requests.
     Request,
     /// The acknowledgement of the SYN-ACK.
     HandshakeAck,
-    /// A datagram from receiver to sender: the answer to a datagram, with the same `seq`, or one of
-    /// a transport library, whose datagrams `seq` counts.
+    /// A datagram from receiver to sender: either the answer to a datagram, with the same `seq`, or
+    /// one of a transport library, with `seq` as its count.
     Echo,
 }
 

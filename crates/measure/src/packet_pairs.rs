@@ -1,13 +1,13 @@
 //! Round trips by synthetic packet pairs, as SPP measures them (Zander and Armitage, CAIA report
-//! 130730A, 2013): a packet that returns is paired with the latest packet that reached the remote
-//! end before it left that end. Each packet is in one pair at most, and the time between the two at
-//! the remote end does not count.
+//! 130730A, 2013): a returning packet is paired with the latest packet that had reached the remote
+//! end before the returning packet left that end. Each packet is in at most one pair, and the time
+//! between the two at the remote end does not count.
 
 use std::collections::VecDeque;
 
 use sojourn_aqm::{Span, Time};
 
-/// Packets that have arrived at the remote end and are in no pair yet.
+/// Packets that have arrived at the remote end and are not yet in a pair.
 #[derive(Clone, Debug, Default)]
 pub struct PacketPairs {
     /// Arrival time and one-way delay of each packet, oldest first.

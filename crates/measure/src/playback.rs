@@ -23,17 +23,17 @@ pub(crate) struct Playback {
     /// Number of chunks that were requested after the warm-up and arrived, and the sum of their
     /// rates.
     chunks: (u64, f64),
-    /// Changes of rate from one of these chunks to the next.
+    /// Changes of rate between consecutive ones of these chunks.
     switches: u64,
     /// Stalls that began after the warm-up.
     stalls: u64,
-    /// How long playback stalled, and how long it played or stalled.
+    /// How long playback stalled, and how long it either played or stalled.
     stalled: (Span, Span),
 }
 
 impl Playback {
-    /// Adds a player that was active in this interval after the warm-up; `chunks` are its transfers
-    /// in order.
+    /// Adds a player that was active in this interval after the warm-up; `chunks` are its
+    /// transfers, in order.
     fn add(&mut self, every: Span, chunks: &[&TransferRow], (from, to): (Time, Time)) {
         self.players += 1;
         let first = chunks.first();
@@ -70,7 +70,7 @@ impl Playback {
         self.stalled.0 = self.stalled.0 + end.since(begin.max(from));
     }
 
-    /// Writes its rows; none without players.
+    /// Writes its rows; writes nothing without players.
     pub(crate) fn summarise(&self, row: &mut impl FnMut(&Metric, f64)) {
         if self.players == 0 {
             return;
@@ -164,8 +164,9 @@ mod tests {
         playback
     }
 
-    /// Requested at 1 s, the first chunk plays from 1.5 s to 3.5 s; the second has arrived by then.
-    /// The third, due at 5.5 s, arrives at 7 s, and its 2 s end at 9 s, 1 s before the run.
+    /// The first chunk is requested at 1 s and plays from 1.5 s to 3.5 s; the second has arrived by
+    /// then. The third is due at 5.5 s and arrives at 7 s; its 2 s end at 9 s, 1 s before the end
+    /// of the run.
     #[test]
     fn playback_stalls_from_the_end_of_a_chunk_until_the_next_arrives_or_the_run_ends() {
         let sent = [(1.0, 1.5, 1.0), (1.5, 3.0, 2.0), (3.0, 7.0, 2.0)];
@@ -182,8 +183,8 @@ mod tests {
     }
 
     /// The same with a warm-up of 6 s, which ends within the first stall: 1 s of that stall counts,
-    /// but not the stall itself, because it began earlier. No chunk was requested after the
-    /// warm-up.
+    /// but not the stall itself, because it began during the warm-up. No chunk was requested after
+    /// the warm-up.
     #[test]
     fn what_happens_before_the_end_of_the_warm_up_does_not_count() {
         let sent = [(1.0, 1.5, 1.0), (1.5, 3.0, 2.0), (3.0, 7.0, 2.0)];

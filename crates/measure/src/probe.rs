@@ -43,8 +43,8 @@ impl Probe {
         }
     }
 
-    /// The receiver of events at one link now. Without `NOTES`, nothing is recorded per packet, and
-    /// whether records are wanted is not even checked.
+    /// The receiver of events at one link at the current time. Without `NOTES`, nothing is recorded
+    /// per packet, and whether records are wanted is not even checked.
     #[inline]
     pub fn at_link<const NOTES: bool>(&mut self, now: Time, link: usize) -> LinkProbe<'_, NOTES> {
         LinkProbe { now, stats: &mut self.links[link], notes: &mut self.notes }

@@ -10,7 +10,7 @@ use crate::metrics::{self, Metric, Statistic, Written};
 pub(crate) const CAUSES: [CauseClass; 4] =
     [CauseClass::Overflow, CauseClass::Random, CauseClass::Deterministic, CauseClass::Policed];
 
-/// Writes which shares of the packets were dropped and marked.
+/// Writes the shares of packets dropped and marked.
 pub(crate) fn summarise_fates(row: &mut impl FnMut(&Metric, f64), fates: &Fates) {
     if fates.arrived == 0 {
         return; // no rates without packets
@@ -28,7 +28,7 @@ pub(crate) fn summarise_fates(row: &mut impl FnMut(&Metric, f64), fates: &Fates)
     }
 }
 
-/// The shares dropped and marked for a cause; overflow marks nothing.
+/// The metrics of the shares dropped and marked for a cause; overflow marks nothing.
 fn of_cause(cause: CauseClass) -> (&'static Metric, Option<&'static Metric>) {
     let [overflow, random, deterministic] = &metrics::DROP_RATES;
     let [random_mark, deterministic_mark] = &metrics::MARK_RATES;

@@ -43,7 +43,7 @@ pub struct Outcome {
     /// The results of each flow after the warm-up.
     pub counts: Vec<FlowCount>,
     /// Packets offered to the path behind each link, and how many of them were lost at random;
-    /// `None` if the path has no losses.
+    /// `None` if the path loses none.
     pub wire_losses: Vec<Option<(u64, u64)>>,
     /// Rows of the table `flows`.
     pub flow_samples: Vec<FlowRow>,
@@ -146,7 +146,7 @@ fn drop_delays(links: Vec<LinkStats>) -> Vec<DropDelaysOf> {
 pub struct QueueSeen {
     /// Its name.
     pub name: String,
-    /// How its link was used; `None` if packets passed without a queue: there are then no rows.
+    /// How its link was used; `None` if packets passed without a queue, so there are no rows.
     pub used: Option<LinkUse>,
     /// The state variables of its discipline, which follow those common to all queues.
     pub vars: Vec<Var>,
@@ -192,8 +192,8 @@ pub fn flow_names(plan: &Resolved) -> (Vec<String>, Vec<String>) {
     (names.collect(), classes.collect())
 }
 
-/// The playout delay of voice calls is this quantile of the packets' delays; later packets are not
-/// counted as lost.
+/// The playout delay of voice calls is this quantile of the packets' delays; packets that arrive
+/// later are not counted as lost.
 const PLAYOUT_QUANTILE: f64 = 0.99;
 
 fn summarise_queue(
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), 0.25);
     }
 
-    /// Every counter has a different value, so that none can be mistaken for another.
+    /// Every counter has a different value, so a mix-up of two counters is noticed.
     #[test]
     fn every_row_of_a_queue_is_made_from_the_counters_of_that_queue() {
         let window = (Time::ZERO, Time::ZERO + Span::from_secs(2));
@@ -463,7 +463,7 @@ mod tests {
         );
     }
 
-    /// Packets still queued at the end have been delayed, although none left.
+    /// Packets still queued at the end were delayed, although none left.
     #[test]
     fn the_mean_over_time_is_known_of_a_queue_that_sent_nothing_and_not_of_one_without_packets() {
         let rows = |waited_ns: u64| {

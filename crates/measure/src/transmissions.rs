@@ -32,8 +32,8 @@ impl PacketInService {
         self.began + self.span
     }
 
-    /// Bits of this packet, if it has `bytes`, that were not carried by `now`, including a
-    /// partially carried bit.
+    /// Bits of this packet, if it has `bytes`, that were not carried by `now`; a partially carried
+    /// bit counts as not carried.
     pub(crate) fn bits_to_come(&self, now: Time, bytes: u64) -> u64 {
         let rest = u128::from(self.end().since(now).as_nanos());
         if rest == 0 {
@@ -76,7 +76,7 @@ impl Transmissions {
         self.present = PacketInService { bytes, overhead, span, began: now };
     }
 
-    /// Adds work that is reported afterwards: `bytes` carried in the time `busy`.
+    /// Adds work that is reported when it is done: `bytes` carried in the time `busy`.
     #[inline]
     pub(crate) fn add(&mut self, bytes: u32, busy: Span) {
         self.busy = self.busy + busy;

@@ -8,7 +8,7 @@ use sojourn_scenario::resolved::{Bucket, Capacity, InService, Link, Schedule};
 
 use crate::{LinkTotals, PacketInService};
 
-/// A link, and the capacity with which its use is compared.
+/// A link, and the capacity to which its use is compared.
 #[derive(Clone, Debug)]
 pub struct Utilisation {
     link: String,
@@ -70,7 +70,7 @@ impl Utilisation {
         Utilisation { link: link.to_owned(), capacity: Against::Opportunities(opportunities) }
     }
 
-    /// How the link was used between two times, given its totals at both.
+    /// The use of the link between two times, given its totals at both.
     ///
     /// # Panics If it carried more than it can, which only a bug can cause.
     pub fn used(&self, from: &LinkTotals, to: &LinkTotals) -> LinkUse {
@@ -135,8 +135,9 @@ impl Utilisation {
         LinkUse { utilisation, throughput: bits / to.at.since(from.at).as_secs() }
     }
 
-    /// A transmission takes whole nanoseconds, rounded down, so one nanosecond more is allowed. One
-    /// bit more is allowed too, because a bit partially carried before counts in full.
+    /// A transmission takes whole nanoseconds, rounded down, so one extra nanosecond is allowed.
+    /// One extra bit is allowed too, because a bit that was partially carried before counts in
+    /// full.
     fn check_rate(&self, bits: u64, peak: Rate, from: &LinkTotals, to: &LinkTotals) {
         let nanos = i128::from(to.at.since(from.at).as_nanos()) + 1;
         assert!(
@@ -180,7 +181,7 @@ fn carried_by(schedule: &Schedule, totals: &LinkTotals) -> (f64, f64) {
 
 /// Tokens of a bucket between two times, in billionths of a bit: the tokens of everything carried,
 /// and the tokens available. The available tokens are those of bytes that had passed the bucket but
-/// were not carried yet, the bucket's contents, the inflow, and the bucket's debt at the end.
+/// were not yet carried, the bucket's contents, the inflow, and the bucket's debt at the end.
 fn tokens(rate: Rate, from: &LinkTotals, to: &LinkTotals) -> (i128, i128) {
     let of = |totals: &LinkTotals| {
         let reserve = totals.reserve.expect("the reserve of a bucket is known");
@@ -205,7 +206,7 @@ mod tests {
     use super::*;
     use crate::Carried;
 
-    /// Totals at 1 s, and two seconds later with these amounts carried.
+    /// Totals at 1 s, and two seconds later after carrying these amounts.
     fn totals(busy_ms: u64, bits: u64) -> (LinkTotals, LinkTotals) {
         let at =
             |s: u64| LinkTotals { at: Time::ZERO + Span::from_secs(s), ..LinkTotals::default() };
@@ -228,8 +229,8 @@ mod tests {
         Utilisation { link: "b".into(), capacity: Against::Tokens { rate, line } }
     }
 
-    /// A bucket with these contents, in bits, after packets took `taken_bytes`; 500 bytes are
-    /// being sent.
+    /// A bucket with these contents, in bits, after packets took `taken_bytes`; 500 bytes are in
+    /// service.
     fn reserve(bits: i64, taken_bytes: u64, passed_bytes: u64) -> Option<TokenReserve> {
         let tokens = bits * 1_000_000_000;
         Some(TokenReserve { tokens, taken_bytes, passed_bytes, sending_bytes: 500 })
@@ -260,7 +261,7 @@ mod tests {
         Utilisation { link: "b".into(), capacity: Against::Rates(schedule) }
     }
 
-    /// 10 and 30 kbit/s for a second each.
+    /// 10 and 30 kbit/s, for a second each.
     #[test]
     fn a_schedule_is_used_by_what_its_rates_could_carry() {
         let link = scheduled(&[(0, 10_000), (2, 30_000)], InService::NewRate);
@@ -290,8 +291,8 @@ mod tests {
         assert_eq!(used(&link, totals(500, 8_000)).utilisation, 1.0);
     }
 
-    /// 1000 B begin at 0.5 s at 8 kbit/s; 500 B of them are sent when counting begins at 1 s with
-    /// an outage; the rest follows from 2 s on.
+    /// 1000 B begin at 0.5 s at 8 kbit/s; 500 B of them are sent when counting begins at 1 s,
+    /// together with an outage; the rest follows from 2 s on.
     #[test]
     fn a_packet_in_service_counts_by_the_work_that_is_done() {
         let link = scheduled(&[(0, 8_000), (1, 0), (2, 8_000)], InService::NewRate);
@@ -318,12 +319,12 @@ mod tests {
     #[test]
     fn a_token_bucket_is_used_by_what_it_let_pass() {
         let of = |bits: u64, tokens: [i64; 2], passed_bytes: u64, bits_to_come: u64| {
-            // Here the line counts fewer bytes than the bucket.
+            // Here the line counts fewer bytes than the bucket does.
             let (from, to) = totals(100, bits / 2);
             let taken_bytes = (bits - bits_to_come) / 8 - passed_bytes;
             let from = LinkTotals { reserve: reserve(tokens[0], 0, passed_bytes), ..from };
             let to = LinkTotals { reserve: reserve(tokens[1], taken_bytes, 0), ..to };
-            // A bit of the packet being sent takes a microsecond.
+            // A bit of the packet in service takes a microsecond.
             let span = Span::from_micros(4_000);
             let began = Time::from_nanos(from.at.as_nanos() - 1_000 * (4_000 - bits_to_come));
             let present = PacketInService { bytes: 250, overhead: 0, span, began };
@@ -354,7 +355,7 @@ mod tests {
             opportunity_bytes: 1_000,
         };
         let recorded = Utilisation::of_recording("b", Opportunities::new(Arc::new(trace)));
-        // At 1, 1.5, 2 and 2.5 s.
+        // Opportunities are at 1, 1.5, 2 and 2.5 s.
         assert_eq!(used(&recorded, totals(0, 24_000)).utilisation, 0.75);
     }
 }

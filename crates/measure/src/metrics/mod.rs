@@ -276,7 +276,7 @@ impl Metric {
         self.row_of(self.scope, name, value)
     }
 
-    /// The same for another scope: a leaf class has metrics of a queue.
+    /// The same row for another scope: a leaf class has the metrics of a queue.
     // tidy: allow(SummaryRow {) as above
     pub(crate) fn row_of(&self, scope: Scope, name: &str, value: f64) -> SummaryRow {
         debug_assert!(!matches!(self.written, Written::Never(_)), "{} is written", self.name);
