@@ -305,7 +305,7 @@ pub(crate) unsafe fn make<T>(
     }
 }
 
-/// Copies a text into the caller's buffer, truncated to fit.
+/// Copies a text into the caller's buffer, truncated if necessary.
 ///
 /// # Safety
 /// `buffer` points to `size` bytes or is null.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The newest library with that ending next to this test.
+/// The newest library with that file ending next to this test.
 fn library(ending: &str) -> PathBuf {
     let this = std::env::current_exe().expect("a test has a path");
     let deps = this.parent().expect("it lies in a folder").to_owned();

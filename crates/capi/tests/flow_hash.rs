@@ -1,6 +1,7 @@
 //! A host with its own hash knows which flows share a queue, as `kmod/glue.c` requires.
 
-// Every call of the header's functions here rests on the handle and the structures made above it.
+// Safety of every call of the header's functions here follows from the handle and the structures
+// created above it.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::CString;

@@ -2,7 +2,7 @@
 //! reader as in `crates/aqm/tests/golden.rs`, with the functions of the header in place of the Rust
 //! API.
 
-// Every call of the header's functions here rests on one reason, given before each `impl`.
+// Every call of the header's functions here is safe for one reason, given before each `impl`.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 #[path = "../../aqm/tests/golden/trace.rs"]
@@ -49,7 +49,7 @@ fn due(nanos: u64) -> Option<Time> {
     (nanos != c::NEVER).then_some(Time::from_nanos(nanos))
 }
 
-/// The value of that name, by the functions that return names and values.
+/// The value with that name, through the functions that return names and values.
 fn value(
     name: &str,
     count: usize,
@@ -139,7 +139,7 @@ impl Law for CLaw {
 
 struct CDiscipline {
     handle: *mut c::Qdisc,
-    /// The drops and marks that the callbacks got; the handle holds a pointer to it.
+    /// The drops and marks that the callbacks received; the handle holds a pointer to it.
     fates: *mut Vec<Fate>,
 }
 

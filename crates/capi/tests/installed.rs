@@ -1,4 +1,4 @@
-//! The library as `make install-c` installs it: the example builds with what pkg-config says.
+//! The library as `make install-c` installs it: the example builds with the output of pkg-config.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn pkg_config(prefix: &Path, words: &[&str]) -> Vec<String> {
     run("pkg-config", &mut command).split_whitespace().map(str::to_owned).collect()
 }
 
-/// Builds the example with what pkg-config says, and returns what it prints.
+/// Builds the example with the output of pkg-config, and returns what it prints.
 fn example(prefix: &Path, name: &str, words: &[&str]) -> String {
     let program = prefix.join(name);
     let mut cc = Command::new("cc");
@@ -55,7 +55,7 @@ fn the_example_builds_with_pkg_config_alone() {
     assert_eq!(pkg_config(&prefix, &["--modversion"]), [env!("CARGO_PKG_VERSION")]);
     let shared = example(&prefix, "shared", &["--cflags", "--libs"]);
     assert!(shared.contains("active_queues 3"), "{shared}");
-    // The shared libraries out of the way, the linker takes the static one.
+    // Without the shared libraries, the linker takes the static one.
     for entry in prefix.join("lib").read_dir().expect("readable") {
         let path = entry.expect("readable").path();
         if path.to_string_lossy().contains(".so") || path.to_string_lossy().contains(".dylib") {

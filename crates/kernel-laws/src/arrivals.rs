@@ -19,13 +19,13 @@ pub(crate) struct TestPacket {
     pub(crate) ecn: Ecn,
     /// Its TCP header; some packets have none.
     pub(crate) segment: Option<TestSegment>,
-    /// When its sender lets it go, where its flow says so.
+    /// When its sender releases it, if its flow sets departure times.
     pub(crate) departure: Option<Time>,
 }
 
 impl TestPacket {
-    /// Every fourth flow is forwarded, has a socket that sets departure times, a connected one with
-    /// a rate, or one with a rate and no connection.
+    /// Every fourth flow is forwarded, has a socket that sets departure times, has a connected
+    /// socket with a rate, or has an unconnected socket with a rate.
     fn sender(&self) -> u64 {
         self.flow % 4
     }
@@ -53,18 +53,18 @@ impl Packet for TestPacket {
     fn tcp(&self) -> Option<TcpSegment> {
         self.segment.map(|segment| segment.read())
     }
-    /// Every code point, as 37 and 64 have no common divisor.
+    /// Covers every code point, because 37 and 64 have no common divisor.
     fn dscp(&self) -> u8 {
         (self.flow * 37 % 64) as u8
     }
-    /// Sometimes that of routing protocols, which no DSCP has.
+    /// Sometimes the priority of routing protocols, which no DSCP has.
     fn priority(&self) -> u8 {
         if self.id.is_multiple_of(61) { CONTROL } else { priority_of_dscp(self.dscp()) }
     }
     fn socket(&self) -> Option<u64> {
         (1..=2).contains(&self.sender()).then_some(self.flow)
     }
-    /// Below the threshold of low rates and above it.
+    /// Rates below the threshold of low rates, and above it.
     fn pacing_rate(&self) -> Option<Rate> {
         let rate = Rate::from_bps([300_000, 2_000_000, 11_000_000][(self.flow % 3) as usize]);
         (self.sender() >= 2 && !self.flow.is_multiple_of(5)).then_some(rate)
@@ -77,8 +77,7 @@ impl Packet for TestPacket {
 /// Linux uapi pkt_sched.h, `TC_PRIO_CONTROL`.
 const CONTROL: u8 = 7;
 
-/// When the sender of a packet lets it go: soon, mostly in order, and rarely so late that fq drops
-/// it.
+/// When the sender releases a packet: soon, mostly in order, and rarely so late that fq drops it.
 fn departure(arrived: Time, packet: &TestPacket) -> Option<Time> {
     let delay = match packet.id % 1009 {
         0 => Span::from_secs(11),
@@ -170,8 +169,8 @@ start = "0s..1s"
 app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 "#;
 
-/// The arrivals at a bottleneck managed by `aqm`: this many seconds of a busy link, then as many of
-/// one whose load changes.
+/// The arrivals at a bottleneck managed by `aqm`: this many seconds of a busy link, then the same
+/// time of one whose load changes.
 ///
 /// # Errors
 /// What is wrong with the scenario.

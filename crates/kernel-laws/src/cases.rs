@@ -34,7 +34,7 @@ fn case(law: &'static str, ours: &'static str, options: &str) -> Case {
     Case { law, ours, options: options.to_owned(), known: None, since: (0, 0) }
 }
 
-/// The comparisons whose options a kernel has.
+/// The comparisons whose options a given kernel has.
 pub(crate) fn of_kernel(series: (u32, u32)) -> Vec<Case> {
     all().into_iter().filter(|case| case.since <= series).collect()
 }

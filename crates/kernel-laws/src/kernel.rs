@@ -27,8 +27,8 @@ const HEADERS: [&str; 11] = [
 /// The file that htb and hfsc include.
 const TREES: &str = "lib/rbtree.c";
 const USER_HEADER: &str = "include/uapi/linux/pkt_sched.h";
-/// The compiler's language options from the kernel's Makefile. With strict aliasing, the lists of
-/// sch_sfq.c, whose head is a queue used as a packet, would be compiled differently.
+/// The compiler's language options, taken from the kernel's Makefile. With strict aliasing, the
+/// lists of sch_sfq.c, whose head is a queue used as a packet, would be compiled incorrectly.
 const LANGUAGE: [&str; 4] = [
     "-std=gnu11",
     "-fno-strict-aliasing",
@@ -38,14 +38,14 @@ const LANGUAGE: [&str; 4] = [
 
 /// An unpacked kernel.
 pub(crate) struct KernelSource {
-    /// Such as 6.1.192.
+    /// The version, such as 6.1.192.
     pub(crate) version: String,
     folder: PathBuf,
 }
 
 impl KernelSource {
-    /// Unpacks the files that the disciplines need, of an archive or of the newest one installed,
-    /// unless that was done before.
+    /// Unpacks the files that the disciplines need, from an archive or the newest installed one,
+    /// unless they have been unpacked before.
     ///
     /// # Errors
     /// Returns one sentence that says what is missing.

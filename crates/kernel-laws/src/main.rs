@@ -59,10 +59,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The cases of the laws and cases that the words name; all cases without a word.
+/// The cases of the named laws and the named cases; all cases without a name.
 ///
 /// # Errors
-/// A word that names nothing.
+/// An unknown name.
 fn chosen(arguments: &[String]) -> Result<Vec<Case>, String> {
     let mut words: Vec<&String> = Vec::new();
     let mut rest = arguments.iter();
@@ -137,7 +137,7 @@ fn compare(
     Ok(row(case, arrivals.len(), &operations, &ours, &theirs))
 }
 
-/// Prints what both did around the first difference, for `--show`.
+/// Prints the outcomes of both around the first difference, for `--show`.
 fn show(ours: &Outcomes, theirs: &Outcomes) {
     let Some(&(first, ..)) = ours.symmetric_difference(theirs).next() else { return };
     let around = (first.saturating_sub(8), 0, PacketOutcome::Dropped)
@@ -180,8 +180,8 @@ fn row(
     }
 }
 
-/// Writes the page if requested, and reports complaints. Only comparisons of the full length enter
-/// the page.
+/// Writes the page if requested, and reports all complaints. Only comparisons of the full length
+/// enter the page.
 fn finish(kernel: &KernelSource, rows: &[Row], write: bool, is_full_length: bool) -> ExitCode {
     if write && let Err(error) = update_page(kernel, rows, is_full_length) {
         eprintln!("kernel-laws: {error}");

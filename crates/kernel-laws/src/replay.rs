@@ -16,7 +16,7 @@ pub(crate) const SALT: u64 = 42;
 /// Seed of a law's draws.
 pub(crate) const SEED: u64 = 7;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum PacketOutcome {
     Dropped,
@@ -68,7 +68,7 @@ impl Operations {
     }
 }
 
-/// Collects what a discipline does.
+/// Collects the actions of a discipline.
 #[derive(Default)]
 struct Collected {
     operation: u32,
@@ -85,7 +85,7 @@ impl Sink<TestPacket> for Collected {
     fn evidence(&mut self, _: Evidence<'_>) {}
 }
 
-/// A link with a queue. As in the kernel, the queue is asked for a packet after every arrival on an
+/// A link with a queue. As in the kernel, the queue is asked for a packet after every arrival at an
 /// idle link, and after every departure.
 struct SingleLink {
     qdisc: Box<dyn Qdisc<TestPacket>>,
@@ -94,7 +94,7 @@ struct SingleLink {
     collected: Collected,
     /// When the link will be free again; `None` if it is idle.
     busy_until: Option<Time>,
-    /// Whether it is free, but the discipline holds all packets back until then.
+    /// Whether the link is free but the discipline holds all packets back until then.
     is_held: bool,
 }
 
@@ -133,8 +133,8 @@ impl SingleLink {
     }
 }
 
-/// Sends all arrivals through a discipline of ours at the head of a link; `linux` there means the
-/// kernel of that series.
+/// Sends all arrivals through one of our disciplines at the head of a link; `linux` in its spec
+/// means the kernel of that series.
 ///
 /// # Errors
 /// What is wrong with the spec.
@@ -169,7 +169,7 @@ pub(crate) fn replay(
     Ok((link.operations, link.collected.outcomes))
 }
 
-/// What the kernel's program has written.
+/// Reads the output of the kernel's program.
 ///
 /// # Panics
 /// If these are not outcomes.

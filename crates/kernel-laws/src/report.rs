@@ -15,7 +15,7 @@ pub(crate) struct Row {
     pub(crate) dropped: usize,
     pub(crate) marked: usize,
     pub(crate) left: usize,
-    /// Packets that fared differently.
+    /// Packets with different outcomes.
     pub(crate) differing: usize,
     /// The first difference.
     pub(crate) first: Option<String>,
@@ -155,7 +155,8 @@ mod tests {
         rest.split_once(' ').expect("and more").0
     }
 
-    /// Writing the page takes many minutes; this test checks what can be known without a run.
+    /// Writing the page takes many minutes; this test checks the properties that can be known
+    /// without a run.
     #[test]
     fn the_committed_page_has_the_form_and_the_cases_of_today() {
         let cases = crate::cases::of_kernel(series_of(version()));

@@ -1,5 +1,5 @@
-//! TCP headers for recorded arrivals: streams of acknowledgements with every property at which the
-//! ACK filter of CAKE looks.
+//! TCP headers for recorded arrivals: streams of acknowledgements with every property that CAKE's
+//! ACK filter tests.
 
 use std::collections::BTreeMap;
 
@@ -85,11 +85,12 @@ impl TestSegment {
     }
 }
 
-/// Headers for packets in the order of their arrival. Every flow is a connection that acknowledges
-/// ever more, sometimes the same, sometimes out of order, with gaps that it SACKs.
+/// Headers for packets in the order of their arrival. Every flow is a connection whose
+/// acknowledgements advance, sometimes repeat, sometimes arrive out of order, and have gaps that it
+/// SACKs.
 pub(crate) struct SegmentMaker {
     rng: Rng,
-    /// By flow: the acknowledgement number, and the echo of ECN.
+    /// By flow: the acknowledgement number, and the ECN echo.
     last: BTreeMap<u64, (u32, u32)>,
 }
 
@@ -98,11 +99,11 @@ impl SegmentMaker {
         SegmentMaker { rng: Rng::stream(1, "segments", 0), last: BTreeMap::new() }
     }
 
-    /// The header of a packet of a flow; none for one in ten.
+    /// The header of a packet of a flow; `None` for one packet in ten.
     pub(crate) fn next(&mut self, at: Time, flow: u64, id: u32) -> Option<TestSegment> {
         let rng = &mut self.rng;
         let mut one_in = |n: u64| rng.next_u64() >> 32 < (1 << 32) / n;
-        // Half of them wrap soon.
+        // The sequence numbers of half of the flows wrap soon.
         let start = if flow.is_multiple_of(2) { 1000 } else { u32::MAX - 200_000 };
         let (ack, echo) = self.last.entry(flow).or_insert((start, 0));
         let number = if one_in(20) { ack.wrapping_sub(3000) } else { *ack };

@@ -14,7 +14,7 @@ pub const NEVER: u64 = u64::MAX;
 /// [`RawLaw::flags`]: the law sees arrivals before the limit is tested.
 pub const LIMIT_LAST: u32 = 1;
 
-// Libraries read our structures in place as hook arguments: check that their layout is that of the
+// Libraries read our structures in place as hook arguments, so their layout must be that of the
 // header.
 const _: () = {
     assert!(size_of::<Head>() == 16 && offset_of!(Head, bytes) == 8 && offset_of!(Head, ecn) == 12);

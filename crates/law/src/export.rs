@@ -34,8 +34,8 @@ macro_rules! export_law {
     };
 }
 
-/// The hook, or nothing if its code equals that of a law without hooks, which saves the calls. An
-/// optimising compiler merges equal functions; with others, every hook stays in the table.
+/// The hook, or `None` if its code equals that of a law without hooks, which saves the calls. An
+/// optimising compiler merges equal functions; without merging, every hook stays in the table.
 macro_rules! present {
     ($hook:ident as $kind:ty) => {{
         let (hook, inert): ($kind, $kind) = ($hook::<L>, $hook::<Inert>);
@@ -90,7 +90,7 @@ struct Inert;
 
 impl Aqm for Inert {}
 
-/// Calls `work` with the law under its default parameters on a common link.
+/// Calls `work` with the law with default parameters on a common link.
 fn with_default<L: Law, T>(work: impl FnOnce(&L) -> T) -> T {
     let params = L::Params::of_dialect(L::Params::DIALECTS[0].name).expect("the first dialect");
     let (limit, rate) = (Limit::Packets(1000), Some(Rate::from_bps(10_000_000)));
@@ -191,7 +191,7 @@ unsafe fn judge<L: Aqm>(
     // SAFETY: the caller's promise.
     let (law, rng) = unsafe { (law::<L>(state), &mut *random) };
     // SAFETY: as above. Copied field by field: the host has just stored the fields, and a CPU that
-    // copies two of them with one load waits until both stores are done (about 5 ns each time).
+    // copies two of them with one load stalls until both stores complete (about 5 ns each time).
     let (head, queue) = unsafe {
         let head = Head {
             enqueued: (&raw const (*head).enqueued).read_volatile(),

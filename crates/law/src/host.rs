@@ -36,12 +36,12 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// Loads a law. The library stays loaded until the program ends. `path` is the file that declares
-/// it; `opened` is the file to load, either the same or a copy that the system's loader cannot
-/// mistake for an earlier library of that path. `name` is the file's name in messages, `source` the
-/// name of its code in manifests.
+/// it; `opened` is the file to load: either the same file, or a copy that the system's loader
+/// cannot mistake for an earlier library of that path. `name` is the file's name in messages,
+/// `source` the name of its code in manifests.
 ///
 /// # Errors
-/// [`LoadError`] if the file is not a library, is built for another version, or declares something
+/// [`LoadError`] if the file is not a library, was built for another version, or declares something
 /// illegal.
 pub fn load(path: &Path, opened: &Path, name: &str, source: &str) -> Result<CustomLaw, LoadError> {
     let refuse = |why: String| LoadError(format!("{name}: {why}"));
@@ -110,8 +110,8 @@ fn checked(table: &RawLaw) -> Result<(), String> {
     Ok(())
 }
 
-/// The kinds and words, a second time, to show values as text; the declaration has the checked
-/// ones.
+/// A second copy of the kinds and words, to show values as text; the checked ones are in the
+/// declaration.
 fn specs(declaration: &Declaration) -> Vec<(ValueKind, Option<String>, Vec<String>)> {
     let of = |param: &ParamDeclaration| (param.kind, param.absent.clone(), param.words.clone());
     declaration.params.iter().map(of).collect()
@@ -169,7 +169,7 @@ fn numbers(value: &Value) -> (u64, f64) {
     }
 }
 
-/// Lets the watchdog look at the hooks of a library.
+/// Lets the watchdog watch the hooks of a library.
 fn watch(mark: &Arc<Mark>) {
     #[cfg(unix)]
     crate::watchdog::watch_hooks(mark, crate::signals::end_of_hook);

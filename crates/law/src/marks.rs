@@ -42,12 +42,12 @@ const HOOKS: [(Hook, &str); 13] = [
     (Hook::Observe, "its law's observe"),
 ];
 
-/// A flag that the watchdog sets when it looks and the next call clears.
+/// A flag that the watchdog sets when it looks, and that the next call clears.
 #[cfg(unix)]
 const SEEN: u8 = 0x80;
 
-/// The call of a hook of one library's laws that one thread created. If another thread calls them
-/// at the same time, a call that hangs may go unnoticed.
+/// Names the hook in progress, for one library's laws created by one thread. If another thread
+/// calls them at the same time, a call that hangs may go unnoticed.
 #[derive(Debug)]
 pub(crate) struct Mark {
     #[cfg_attr(not(unix), expect(dead_code, reason = "the watchdog reads it"))]
@@ -72,7 +72,7 @@ impl Mark {
         Mark { file, hook: AtomicU8::new(0) }
     }
 
-    /// The mark of this thread and library; `watch` is given a new one.
+    /// The mark of this thread and library; `watch` receives a new mark.
     pub(crate) fn of(file: &'static str, watch: impl FnOnce(&Arc<Mark>)) -> Arc<Mark> {
         OF_THREAD.with_borrow_mut(|marks| {
             if let Some(mark) = marks.iter().find(|mark| mark.file == file) {
@@ -94,7 +94,7 @@ impl Mark {
         result
     }
 
-    /// The hook, if its call has lasted since the watchdog's last look.
+    /// The hook, if its call has lasted since the last look of the watchdog.
     #[cfg(unix)]
     pub(crate) fn look(&self) -> Option<Hook> {
         let current = self.hook.load(Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! Handles libraries that end the process, for example by `abort()` or `exit(0)`, or that hang: one
+//! Handles libraries that end the process (for example by `abort()` or `exit(0)`) or that hang: one
 //! sentence names the library and, if known, the end, the time and the function. Nothing can be
-//! saved, as memory may be damaged. `_exit` and `SIGKILL` go unnoticed.
+//! saved, because memory may be damaged. `_exit` and `SIGKILL` go unnoticed.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use std::cell::Cell;
 pub struct LibraryCall {
     /// The library's file.
     pub file: &'static str,
-    /// What is called: an end, the settings, a law.
+    /// The called part: an end, the settings, a law.
     pub part: &'static str,
     /// The function in the table and the time of the call in nanoseconds, where they are known.
     pub at: Option<(&'static str, u64)>,
@@ -17,7 +17,7 @@ pub struct LibraryCall {
 
 thread_local! {
     static CALL: Cell<Option<LibraryCall>> = const { Cell::new(None) };
-    /// Number of laws that exist, and their file if all have the same.
+    /// The number of existing laws, and their file if all have the same file.
     static LAWS: Cell<(u32, Option<&'static str>)> = const { Cell::new((0, None)) };
 }
 
@@ -84,7 +84,7 @@ mod unix {
     const STUCK: &str = "it has not returned for 30 s";
     /// The exit status for errors that a user has caused.
     const REFUSED: i32 = 2;
-    /// Signals that a program gets for its own errors.
+    /// Signals caused by a program's own errors.
     const SIGNALS: [(libc::c_int, &str); 5] = [
         (libc::SIGABRT, "it called abort()"),
         (libc::SIGSEGV, "it used memory that it does not have (SIGSEGV)"),
@@ -93,7 +93,7 @@ mod unix {
         (libc::SIGILL, "it ran an illegal instruction (SIGILL)"),
     ];
 
-    /// What a signal says about a program that got it for a mistake of its own.
+    /// The meaning of a signal for a program that got it because of its own error.
     #[must_use]
     pub fn cause(signal: i32) -> Option<&'static str> {
         SIGNALS.iter().find(|(known, _)| *known == signal).map(|(_, cause)| *cause)
@@ -116,8 +116,8 @@ mod unix {
         }
     }
 
-    /// Says why, and ends the process as one that was refused, without its actions at exit, which
-    /// may wait for a thread.
+    /// Prints the reason, and ends the process like one that was refused, without its exit
+    /// handlers, which may wait for a thread.
     pub fn end_with(why: &str) -> ! {
         eprintln!("sojourn: error: {why}");
         // SAFETY: it has no preconditions.
@@ -164,7 +164,7 @@ mod unix {
             }
             (_, place) => {
                 let earlier = place.and_then(|place| EARLIER.get().map(|all| &all[place]));
-                // SAFETY: both may be called in a handler. The signal comes again when this one
+                // SAFETY: both may be called in a handler. The signal is raised again when this one
                 // returns.
                 unsafe {
                     match earlier {
@@ -177,7 +177,7 @@ mod unix {
         }
     }
 
-    /// The call in which the process is ending, if a library is being called.
+    /// The call during which the process is ending, if a library is being called.
     fn call() -> Option<LibraryCall> {
         let of_laws = || match LAWS.get() {
             (0, _) => None,
@@ -189,12 +189,12 @@ mod unix {
         CALL.get().or_else(of_laws)
     }
 
-    /// Must not allocate, as the heap may be damaged.
+    /// Must not allocate, because the heap may be damaged.
     fn sentence(call: LibraryCall, why: &str) -> ([u8; 512], usize) {
         let mut text = [0; 512];
         let mut rest = &mut text[..];
         let LibraryCall { file, part, at } = call;
-        // A text that is too long is cut off.
+        // A text that is too long is truncated.
         let _ = write!(rest, "sojourn: error: {file}: {part}");
         if let Some((method, now_ns)) = at {
             let (seconds, ns) = (now_ns / 1_000_000_000, now_ns % 1_000_000_000);

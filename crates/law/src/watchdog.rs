@@ -1,4 +1,4 @@
-//! Ends the process if a library's call does not return. Only this helps: the call occupies its
+//! Ends the process if a library's call does not return. Nothing else helps: the call occupies its
 //! thread, and a thread cannot be stopped from outside.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,8 +9,8 @@ use crate::marks::Mark;
 
 /// How often the watchdog looks.
 const LOOK: Duration = Duration::from_secs(1);
-/// Number of looks at one call after which it counts as hanging. Looks are counted, not time, so
-/// that a suspended machine is not mistaken for a library that hangs. A call takes microseconds.
+/// Number of looks at one call after which it counts as hanging. Looks are counted instead of time,
+/// so a suspended machine is not mistaken for a hanging library. A call takes microseconds.
 const MOST_LOOKS: u32 = 30;
 
 /// A thread that calls libraries.
@@ -34,7 +34,7 @@ static WATCHDOG: OnceLock<()> = OnceLock::new();
 /// Ends the process because of a hook, given the library's file and the name of the hook.
 pub(crate) type EndOfHook = fn(&'static str, &'static str) -> !;
 
-/// Watches the hooks that this mark names.
+/// Watches the hooks named by this mark.
 pub(crate) fn watch_hooks(mark: &Arc<Mark>, end: EndOfHook) {
     MARKS.lock().expect("nobody panics while holding it").push((Arc::downgrade(mark), 0, end));
     start();
@@ -82,7 +82,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether one call has lasted for too many looks.
+    /// Whether one call has lasted for too many looks of the watchdog.
     fn look(&mut self, calls: u64) -> bool {
         let is_the_same_call = calls == self.calls && calls % 2 == 1;
         self.looks = if is_the_same_call { self.looks + 1 } else { 0 };

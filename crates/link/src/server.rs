@@ -163,7 +163,7 @@ impl<P: Packet> Steady<P> {
         self.in_service = queue.depart(now, observer);
         match &self.in_service {
             Some(departure) => self.line.begin(now, departure, observer),
-            // A shaping discipline may hold packets back; then the server tries again later.
+            // A shaping discipline may hold packets back; the server then tries again later.
             None => queue.held_until(),
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! As in Linux, a packet that lacks tokens has already left the queue (sch_tbf.c, tbf_dequeue:
 //! peeking at a child takes its packet), and the device takes packets until it holds more than its
-//! limit (include/linux/dynamic_queue_limits.h, dql_avail), so that one packet may exceed it.
-//! The sojourn time of a packet ends when it leaves the queue, even if it still lacks tokens.
+//! limit (include/linux/dynamic_queue_limits.h, dql_avail), so one packet may exceed it. The
+//! sojourn time of a packet ends when it leaves the queue, even if it still lacks tokens.
 
 use sojourn_aqm::{Packet, Time};
 use sojourn_scenario::resolved::Device;
@@ -28,7 +28,7 @@ pub struct Shaper<P> {
 }
 
 impl<P: Packet> Shaper<P> {
-    /// An idle shaper in front of a line.
+    /// An idle shaper, in front of a line.
     pub fn new(
         bucket: Option<TokenBucket>,
         device: Option<Device>,
@@ -93,7 +93,7 @@ impl<P: Packet> Shaper<P> {
     ) -> Time {
         while self.ring.has_room() {
             if self.waiting.is_none() {
-                // Only a debt keeps the next packet in the queue.
+                // Only a debt holds the next packet in the queue.
                 let ready = self.bucket.as_mut().map_or(now, |bucket| bucket.ready(now, 0));
                 if ready > now {
                     return ready;

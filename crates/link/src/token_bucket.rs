@@ -116,7 +116,7 @@ mod tests {
             bucket.take(now, 1_500);
             departures.push(now.as_nanos() / 1_000);
         }
-        // 1000 B of tokens, then debts of 500 B and of 1500 B: departures after 0.4 ms, then 1.2 ms
+        // 1000 B of tokens, then debts of 500 B and 1500 B: packets leave after 0.4 ms, then 1.2 ms
         // each.
         assert_eq!(departures, [0, 400, 1_600, 2_800]);
     }
@@ -129,7 +129,7 @@ mod tests {
         let (burst_bytes, overdraft) = (1_749, false);
         let plan = Bucket { rate, burst_bytes, line: rate, overdraft, framing };
         let mut bucket = TokenBucket::new(&plan);
-        // 1500 + 40 bytes take 33 cells, 1749 bytes: the bucket is empty.
+        // 1500 + 40 bytes take 33 cells, 1749 bytes, which empties the bucket.
         assert_eq!(bucket.ready(Time::ZERO, 1_500), Time::ZERO);
         bucket.take(Time::ZERO, 1_500);
         // 52 + 40 bytes take 2 cells, 106 bytes.
@@ -137,8 +137,8 @@ mod tests {
     }
 
     proptest! {
-        /// In every pattern of departures, any window of length t carries at most burst + rate t
-        /// (conformance).
+        /// Conformance: in every pattern of departures, any window of length t carries at most
+        /// burst + rate t.
         #[test]
         fn every_window_conforms(
             kbit in 100u64..100_000,

@@ -66,7 +66,7 @@ impl Transmitter {
             return Span::from_nanos(u64::from(bytes) * nanos);
         }
         if bytes != self.divided.bytes {
-            // Below 2^64 for every packet up to 2 GB.
+            // This is below 2^64 for every packet up to 2 GB.
             let (total, rate) = (u64::from(bytes) * BITS_TIMES_NANOS, self.rate.as_bps());
             self.divided = Divided { bytes, nanos: total / rate, remainder: total % rate };
         }

@@ -1,4 +1,4 @@
-//! A run on disk: Parquet tables, then `manifest.json`. A folder with a manifest is complete.
+//! A run on disk: Parquet tables, then `manifest.json`. A folder that has a manifest is complete.
 //!
 //! Every file is first written completely under a temporary name. Then the old manifest, if any, is
 //! removed, the tables are renamed into place, and the new manifest is renamed last. It holds the

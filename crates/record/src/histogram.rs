@@ -7,7 +7,7 @@
 //!
 //! Why not a sketch: HDR Histogram has the same bins; DDSketch (Masson, Rim and Lee 2019) bounds
 //! the same relative error with other bins; a t-digest (Dunning and Ertl 2019) depends on the order
-//! of merging, so that results would not be reproducible byte for byte.
+//! of merging, so results would not be reproducible byte for byte.
 
 /// Bins per octave, as a power of two.
 const SUB_BITS: u32 = 10;
@@ -15,8 +15,8 @@ const SUB_BITS: u32 = 10;
 /// Bins are allocated by the octave.
 const BLOCK: usize = 1 << SUB_BITS;
 
-/// Bins in a page of memory. Pages without values are not written, so that they take no memory: the
-/// delays of a queue are seldom spread over more than two octaves.
+/// Bins in a page of memory. Pages without values are not written and so take no memory: the delays
+/// of a queue seldom cover more than two octaves.
 const PAGE: usize = 512;
 
 /// Nanoseconds in the narrowest bin.
@@ -40,7 +40,7 @@ pub struct Bin {
     /// Its lower edge in nanoseconds; for the first bin, the smallest value.
     pub lower_ns: u64,
     /// Its upper edge in nanoseconds; for the last bin, the largest value. Equal to the lower edge
-    /// if all its values are.
+    /// if all values in the bin are equal to it.
     pub upper_ns: u64,
     /// Number of values in the bin.
     pub count: u64,
@@ -78,7 +78,8 @@ impl Histogram {
         self.counts[bin] = 1;
     }
 
-    /// Extends the range for a value below or above all earlier ones. Out of line, as that is rare.
+    /// Extends the range for a value below or above all earlier ones. Out of line, because it is
+    /// rare.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, ns: u64) {
@@ -194,8 +195,8 @@ mod tests {
         assert_eq!(histogram.quantile_ns(0.999), Some(2e9));
     }
 
-    /// 15.000 to 15.008 ms is one bin. When each value counted as the middle of its bin, these two
-    /// medians were equal, and an interval over such seeds had zero width.
+    /// The range 15.000 to 15.008 ms is one bin. When each value counted as the middle of its bin,
+    /// these two medians were equal, and an interval over such seeds had width zero.
     #[test]
     fn medians_in_one_bin_differ_where_the_values_do() {
         let one = of([14_000_000, 15_001_000, 15_002_000, 15_003_000, 16_000_000]);

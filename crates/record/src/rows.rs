@@ -19,7 +19,7 @@ pub struct Run {
     pub packets: Vec<PacketRow>,
     /// One drop or mark.
     pub signals: Vec<SignalRow>,
-    /// The state before each signal, one after the other.
+    /// The states before the signals, concatenated.
     pub evidence: Vec<f64>,
     /// The variables in a queue's evidence, by queue; empty for a queue without signals.
     pub evidence_vars: Vec<&'static [Var]>,
@@ -47,7 +47,7 @@ pub struct Run {
     pub drop_delays: Vec<DropDelaysOf>,
     /// Fingerprint of the stream of events.
     pub digest: u64,
-    /// Packets through all queues, and number of events.
+    /// Packets through all queues.
     pub packets_handled: u64,
     /// Events handled.
     pub events: u64,
@@ -165,8 +165,8 @@ pub struct StateRow {
 /// Table `flow_states`: one variable of one flow at one sample, in long form: the state of its
 /// sender (`ssthresh` in packets, infinite before the first reduction; `state`, 0 Open, 1 Disorder,
 /// 2 Cwr, 3 Recovery, 4 Loss; `ecn_mode`, 0 none, 1 classic, 2 accurate; `ecn_capable`, 0 or 1;
-/// `busy_time` and `rwnd_limited` in seconds), and the variables of its congestion control; of a
-/// transport library its `estimate` of the bandwidth in bit/s, if it has one.
+/// `busy_time` and `rwnd_limited` in seconds), and the variables of its congestion control; for a
+/// transport library, its `estimate` of the bandwidth in bit/s, if it has one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowStateRow {
     /// The flow.
@@ -182,7 +182,7 @@ pub struct FlowStateRow {
 /// Table `bins`: one value of one of consecutive bins of time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BinRow {
-    /// What it is about.
+    /// The kind of subject that the value describes.
     pub scope: Scope,
     /// The index of that queue, class or flow among its names.
     pub index: u32,
@@ -247,7 +247,7 @@ pub struct ProgramFlowRow {
     pub times: Option<(Time, Time)>,
     /// Bytes delivered to the client, then to the server.
     pub delivered: [u64; 2],
-    /// The congestion control of the end that sends more, where flows are sampled.
+    /// The congestion control of the end that sends more, if flows are sampled.
     pub cc: Option<String>,
 }
 
@@ -282,7 +282,7 @@ impl Scope {
 /// Table `summary`: one number of the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SummaryRow {
-    /// What it is about.
+    /// The kind of subject that the number describes.
     pub scope: Scope,
     /// The name of that queue, class or flow; empty for the whole run.
     pub name: String,
@@ -297,7 +297,7 @@ pub struct SummaryRow {
 /// Table `histograms`: a distribution, in rows of (edges of the bin, count).
 #[derive(Clone, Debug)]
 pub struct HistogramOf {
-    /// What it is about.
+    /// The kind of subject that the distribution describes.
     pub scope: Scope,
     /// The name of that queue or class.
     pub name: String,

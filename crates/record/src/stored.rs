@@ -22,7 +22,7 @@ use crate::tables::{ROWS_PER_BATCH, Table};
 /// The value of a column that is the same in every row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Label {
-    /// A word, or none.
+    /// A word, or null.
     Word(Option<String>),
     /// A number.
     Number(u64),

@@ -83,7 +83,7 @@ fn a_table_with_more_rows_in_a_batch_is_cut_into_the_same_groups() {
     assert!(written(reader_of(batches)) == written(reader_of(parts.to_vec())));
 }
 
-/// A column of words as a core or a file gives it: a dictionary for every batch.
+/// A column of words as an engine or a file provides it: one dictionary per batch.
 fn words_in(batches: &[&[&str]], unused: &str) -> Vec<RecordBatch> {
     let one = |words: &&[&str]| {
         let mut known = [*words, &[unused]].concat();

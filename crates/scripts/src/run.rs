@@ -11,7 +11,7 @@ use crate::shell::{self, FileTexts};
 /// The result of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ScriptOutcome {
-    /// Everything in the script holds.
+    /// Every requirement of the script holds.
     Passed,
     /// The endpoint lacks something that the script needs.
     NotApplicable {
@@ -216,7 +216,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The next segment sent until some time.
+    /// The next segment sent before `until`.
     fn next_sent(&mut self, until: Time) -> Option<SentSegment> {
         while self.host.sent().is_empty() && self.host.next_timer() <= until {
             let due = self.host.next_timer();

@@ -43,7 +43,7 @@ impl TestDatagram<Vec<u8>> {
         TestDatagram::new(packet, bytes)
     }
 
-    /// A payload of UDP, which is sent with 28 bytes of headers of IPv4 and UDP.
+    /// A UDP payload, sent with 28 bytes of IPv4 and UDP headers.
     pub fn udp(payload: Vec<u8>) -> TestDatagram<Vec<u8>> {
         let bytes = size(&payload) + Carries::UdpPayload.header_bytes();
         TestDatagram::new(payload, bytes)

@@ -33,7 +33,7 @@ impl fmt::Display for SetupError {
     }
 }
 
-/// As `Display`, since `unwrap` in a test prints this.
+/// Prints as `Display`, because `unwrap` in a test prints this.
 impl fmt::Debug for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

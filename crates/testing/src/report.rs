@@ -101,7 +101,7 @@ impl Report {
     }
 }
 
-/// The title, then a line for each of the metrics that comparisons or the router show.
+/// The title, then one line for each of the metrics that comparisons or the router show.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.title)?;

@@ -70,7 +70,7 @@ impl<T: Send + 'static> TestLink<T> {
     /// Sends a datagram.
     ///
     /// # Panics
-    /// If `now` is earlier than in a call before, or the datagram is larger than the MTU.
+    /// If `now` is earlier than in a previous call, or the datagram is larger than the MTU.
     pub fn send(&mut self, now: Time, datagram: TestDatagram<T>) -> Admission {
         let mtu = self.plan.mtu_bytes - self.plan.framing_bytes;
         assert!(
@@ -95,22 +95,23 @@ impl<T: Send + 'static> TestLink<T> {
     /// The next datagram that has arrived by `now`.
     ///
     /// # Panics
-    /// If `now` is earlier than in a call before.
+    /// If `now` is earlier than in a previous call.
     pub fn poll(&mut self, now: Time) -> Option<Received<T>> {
         self.serve(now);
         let (at, datagram) = self.wire.pop_due(now)?;
         Some(Received { at, datagram })
     }
 
-    /// When to poll again, unless a datagram is sent before; [`Time::NEVER`] if the link is empty.
+    /// When to poll again, unless a datagram is sent earlier; [`Time::NEVER`] if the link is empty.
     pub fn next(&self) -> Time {
         self.link.next_service().min(self.wire.next_arrival())
     }
 
-    /// Ends the link and returns its metrics. Queue delays, drops and marks are those until `end`.
+    /// Ends the link and returns its metrics. Queue delays, drops and marks are counted until
+    /// `end`.
     ///
     /// # Panics
-    /// If `end` is not later than the warm-up, or earlier than in a call before.
+    /// If `end` is not later than the warm-up, or earlier than in a previous call.
     pub fn finish(mut self, end: Time) -> Report {
         self.serve(end);
         assert!(

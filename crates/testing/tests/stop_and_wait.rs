@@ -11,7 +11,7 @@ struct Sender {
     resent: u32,
 }
 
-/// What two ends did in a time.
+/// The result of running two ends for some time.
 struct Ended {
     received: Vec<u32>,
     resent: u32,
@@ -50,7 +50,7 @@ fn run(link: &Bottleneck, seconds: u64) -> Ended {
     Ended { received, resent: sender.resent, there, end }
 }
 
-/// A round takes 1.2 ms and 32 us at 10 Mbit/s, and 40 ms of delay.
+/// A round takes 1.2 ms and 32 us at 10 Mbit/s, plus 40 ms of delay.
 #[test]
 fn one_packet_is_sent_per_round_trip() {
     let ended = run(&Bottleneck::new("10mbit").delay("20ms").queue("pie"), 4);
@@ -120,7 +120,8 @@ fn time_that_goes_backwards_is_refused() {
     link.poll(Time::ZERO);
 }
 
-/// Two fill the transmitter and the queue in which the law `step` marks from one packet on.
+/// Two datagrams fill the transmitter and the queue, in which the law `step` marks from one packet
+/// on.
 #[test]
 fn a_mark_is_seen_at_both_ends() {
     let link = Bottleneck::new("10mbit").queue("step@dctcp:backlog_threshold=1p");
@@ -136,7 +137,7 @@ fn a_mark_is_seen_at_both_ends() {
     assert_eq!(report.value("mark_rate"), marked as f64 / 4.0);
 }
 
-/// Two opportunities of 1500 B at 1 and 5 ms, repeated every 5 ms.
+/// There are two opportunities of 1500 B, at 1 and 5 ms, repeated every 5 ms.
 #[test]
 fn a_recorded_link_sends_at_its_opportunities() {
     let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/opportunities");

@@ -8,14 +8,13 @@ use sojourn_aqm::{Rng, Time};
 
 use crate::FinishedTransfer;
 
-/// What an application supplied by the caller sends, and when: sequential transfers over TCP, or
-/// datagrams.
+/// What a custom application sends, and when: sequential transfers over TCP, or datagrams.
 pub trait CustomApp: Send + fmt::Debug {
     /// The size in bytes, at least one, of the connection that opens now; `None` if unlimited.
     fn next_bytes(&mut self, now: Time, rng: &mut Rng) -> Option<u64>;
 
     /// When the next connection opens, after a transfer that finishes now; [`Time::NEVER`] if none
-    /// does.
+    /// opens.
     fn next_start(&mut self, finished: &FinishedTransfer, now: Time, rng: &mut Rng) -> Time;
 
     /// When the next datagram leaves, at `now` or later, and its size in bytes with headers; `None`

@@ -18,7 +18,7 @@ pub const UDP_HEADER_BYTES: u32 = 28;
 enum Pattern {
     /// At a mean rate (ns-2 `Traffic/CBR`; `random_` for uniform gaps).
     Steady { pacer: Transmitter, arrivals: Arrivals },
-    /// One per interval.
+    /// One datagram per interval.
     Even { interval: Span },
     /// At a rate during exponential on periods, nothing during off periods (ns-2
     /// `Traffic/Exponential`).
@@ -193,7 +193,7 @@ mod tests {
         Datagrams { rate: Rate::from_bps(1_000_000), packet_bytes: 1_000, ecn: Ecn::NotEct }
     }
 
-    /// Departure times of the datagrams of a source that starts at 10 ms and stops at `stop`.
+    /// Departure times of the datagrams of a source that starts at 10 ms, until `stop`.
     fn departures(app: &App, stop: Time) -> Vec<(Time, u32)> {
         let mut source = DatagramSource::new(app, (ms(10), stop), Rng::stream(1, "datagrams", 0))
             .expect("datagrams");

@@ -11,7 +11,7 @@ pub struct Player {
     chunks: Chunks,
     /// Index of the current rate in the ladder.
     rung: usize,
-    /// When playback has used up all chunks that arrived.
+    /// When playback runs out of the chunks that have arrived.
     dry: Time,
 }
 
@@ -109,11 +109,11 @@ mod tests {
         let mut player = player(None, Adaptation::Throughput);
         let bytes = player.next_bytes();
         assert_eq!(bytes, 250_000);
-        // 250 kB in 1 s are 2 Mbit/s; 0.8 of that is enough for 1 Mbit/s only.
+        // 250 kB in 1 s are 2 Mbit/s; 0.8 of that suffices only for 1 Mbit/s.
         let chunk = FinishedTransfer { start: Time::ZERO, bytes };
         assert_eq!(player.next_start(&chunk, secs(1)), secs(2));
         assert_eq!(player.next_bytes(), 250_000);
-        // 250 kB in 0.5 s are 4 Mbit/s; 0.8 of that is enough for 2 Mbit/s.
+        // 250 kB in 0.5 s are 4 Mbit/s; 0.8 of that suffices for 2 Mbit/s.
         let half = Time::ZERO + Span::from_millis(500);
         assert_eq!(player.next_start(&chunk, half), secs(2));
         assert_eq!(player.next_bytes(), 500_000);

@@ -13,7 +13,7 @@ use crate::{catalogue, observed};
 
 /// More flows than this are refused: a page could not show them.
 const MOST_FLOWS: u64 = 10_000;
-/// Simulated time to which a session is stepped without a packet.
+/// Simulated time by which a session is stepped if no packet comes.
 const STEP: Span = Span::from_secs(1);
 
 /// The sessions of a page.
@@ -62,8 +62,8 @@ fn in_scenario(error: SimError) -> ScenarioError {
 }
 
 impl Calls {
-    /// Answers one call, both in JSON: `{"ok": ...}`, or `{"error": {"place", "line",
-    /// "message"}}`, whose line counts from 1 and is null if the error has none.
+    /// Answers one call; both are JSON: `{"ok": ...}`, or `{"error": {"place", "line",
+    /// "message"}}`, where the line counts from 1 and is null if the error has none.
     pub fn answer(&mut self, text: &str) -> String {
         let request = serde_json::from_str(text)
             .map_err(|error| Refusal::new(format!("the call is damaged: {error}")));
@@ -158,7 +158,7 @@ fn digest(digest: u64) -> String {
     format!("{digest:016x}")
 }
 
-/// The line that a place begins with: `line 12: links.a.rate`.
+/// The line with which a place begins: `line 12: links.a.rate`.
 fn line_of(place: &str) -> Option<usize> {
     let rest = place.strip_prefix("line ")?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -199,7 +199,7 @@ fn flows(plan: &Resolved) -> u64 {
     plan.flows.iter().map(|group| u64::from(group.count)).sum()
 }
 
-/// The watched link: the requested one, or the slowest of the first flows' path.
+/// The watched link: the requested one, or the slowest on the path of the first flows.
 fn watched(scenario: &Scenario, setting: &ChangedScenario) -> Result<usize, Refusal> {
     let plan = scenario.resolved();
     let names = || plan.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");

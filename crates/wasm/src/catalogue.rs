@@ -6,7 +6,7 @@ use sojourn_scenario::aqms::AqmInfo;
 
 use crate::observed;
 
-/// All of them, and their version.
+/// All AQMs, and the version.
 pub(crate) fn all() -> Value {
     let aqms: Vec<Value> = AqmInfo::all().iter().map(aqm).collect();
     json!({ "version": env!("CARGO_PKG_VERSION"), "aqms": aqms })
@@ -24,8 +24,8 @@ fn aqm(info: &AqmInfo) -> Value {
     })
 }
 
-/// A parameter: meaning, kind, rule, and by dialect its default, the source of that, and whether it
-/// has an effect.
+/// A parameter: meaning, kind, rule, and for each dialect its default, the default's source, and
+/// whether the parameter has an effect.
 fn param(info: &AqmInfo, spec: &'static ParamSpec) -> Value {
     let (mut defaults, mut sources, mut idle) = (Map::new(), Map::new(), Vec::new());
     for (name, _) in info.dialect_words() {

@@ -3,7 +3,7 @@
 //! Every call takes and returns a JSON text: JavaScript calls [`input`], writes the text there,
 //! makes the call and reads [`output`]. For a boundary of three functions, wasm-bindgen would add a
 //! compiled tool whose version must match a crate's. Texts suffice because a simulated second has
-//! some hundred samples.
+//! about a hundred samples.
 //!
 //! The functions themselves are in [`calls`], the same natively and in a browser.
 
@@ -24,7 +24,7 @@ thread_local! {
     static CALLS: RefCell<Calls> = RefCell::default();
 }
 
-/// Makes room for a text of `bytes` bytes in UTF-8 and returns where it starts.
+/// Makes room for a UTF-8 text of `bytes` bytes and returns its start.
 #[allow(unsafe_code, reason = "a name that the page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
@@ -35,7 +35,7 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// The start of the text that the last call returned.
+/// The start of the text returned by the last call.
 #[allow(unsafe_code, reason = "a name that the page can call")]
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {

@@ -1,4 +1,4 @@
-//! What a page learns about a scenario and a run.
+//! The data that a page gets about a scenario and a run.
 
 use serde_json::{Value, json};
 use sojourn_aqm::{Cause, Span, Time, Var};

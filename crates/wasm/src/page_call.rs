@@ -18,9 +18,9 @@ pub(crate) enum PageCall {
     Advance {
         /// Its number.
         session: usize,
-        /// Simulated time up to which, in seconds.
+        /// The simulated time to reach, in seconds.
         until_s: f64,
-        /// At most this many events.
+        /// The maximum number of events.
         events: u64,
     },
     /// Advances a session to the next packet that arrives at the watched queue or leaves it.
@@ -47,7 +47,7 @@ pub(crate) enum PageCall {
     },
 }
 
-/// A scenario with what the page has changed.
+/// A scenario with the page's changes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangedScenario {
@@ -57,7 +57,7 @@ pub(crate) struct ChangedScenario {
     pub(crate) seed: Option<String>,
     /// The AQM of the watched link that replaces the scenario's.
     pub(crate) aqm: Option<String>,
-    /// The watched link, instead of the first of the first flows' path.
+    /// The watched link, instead of the slowest on the path of the first flows.
     pub(crate) link: Option<String>,
     /// The simulated time in seconds that replaces the scenario's if that is longer.
     pub(crate) longest_s: Option<f64>,

@@ -1,4 +1,4 @@
-//! The calls of a page, natively: what they answer and what they refuse.
+//! The calls of a page, run natively: their answers, and the requests that they refuse.
 
 use serde_json::{Value, json};
 use sojourn_wasm::calls::Calls;

@@ -6,9 +6,9 @@ use sojourn_aqm::{Env, Qdisc, Rate, Span};
 use super::{Class, Tree};
 use crate::arrivals::TestPacket;
 
-/// `m1` in kbit/s, `d` in microseconds, `m2` in kbit/s.
+/// Curves are `m1` in kbit/s, `d` in microseconds, and `m2` in kbit/s.
 type Curve = (u64, u64, u64);
-/// The curves rt, ls, ul; zeros for none.
+/// The curves rt, ls and ul; zeros for a missing curve.
 type Share = [Curve; 3];
 
 const NONE: Curve = (0, 0, 0);
@@ -22,7 +22,8 @@ const SHAPED: &[Class<Share>] = &[
     (0x14, 0x1, [NONE, (0, 0, 5_000), (0, 0, 9_000)]),
 ];
 
-/// Three levels, convex and concave curves, limits on the way, and a leaf with real time alone.
+/// Three levels, convex and concave curves, limits at inner classes, and a leaf with a real-time
+/// curve only.
 const DEEP: &[Class<Share>] = &[
     (0x1, 0, [NONE, (0, 0, 50_000), (0, 0, 70_000)]),
     (0x2, 0x1, [(0, 0, 30_000), NONE, (0, 0, 40_000)]),
@@ -50,7 +51,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, String)> {
     TREES.iter().map(|tree| (tree.name, tree.options(argument)))
 }
 
-/// Our discipline of that name; none if it is not a tree of HFSC.
+/// Our discipline with that name; `None` if it is not a tree of HFSC.
 pub(super) fn build(name: &str, env: &Env) -> Option<Box<dyn Qdisc<TestPacket>>> {
     let tree = TREES.iter().find(|tree| tree.name == name)?;
     Some(ours(tree).build(tree.queues(env)))
@@ -71,7 +72,7 @@ fn ours(tree: &Tree<Share>) -> Hfsc {
     Hfsc { classes: tree.classes.iter().map(class).collect(), class_of: tree.class_of() }
 }
 
-/// The rest of a class's argument of shim/laws/hfsc.c.
+/// The curves in a class's argument of shim/laws/hfsc.c.
 fn argument(curves: &Share) -> String {
     curves.map(|(m1, d, m2)| format!("{},{d},{}", m1 * 125, m2 * 125)).join(",")
 }

@@ -49,7 +49,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// Our discipline of that name; none if it is not a tree of HTB.
+/// Our discipline with that name; `None` if it is not a tree of HTB.
 pub(super) fn build(name: &str, env: &Env) -> Option<Box<dyn Qdisc<TestPacket>>> {
     let (tree, is_atm) = TREES.iter().find(|(tree, _)| tree.name == name)?;
     Some(ours(tree, *is_atm).build(tree.queues(env)))
@@ -74,8 +74,8 @@ fn ours(tree: &Tree<Share>, is_atm: bool) -> Htb {
     }
 }
 
-/// The rest of a class's argument of shim/laws/htb.c. tc gives the kernel buckets in ticks of
-/// 64 ns, rounded up.
+/// The rates in a class's argument of shim/laws/htb.c. tc gives the kernel buckets in ticks of 64
+/// ns, rounded up.
 fn argument(&(rate, ceil, burst, quantum, priority): &Share) -> String {
     let [rate, ceil] = [rate * 125, ceil * 125];
     let ticks = |rate: u64| (burst * 1_000_000_000).div_ceil(rate * 64);

@@ -1,4 +1,4 @@
-//! Trees of classes: ours, and the same as arguments of the kernel's program.
+//! Trees of classes: ours, and the same trees as arguments of the kernel's program.
 
 mod hfsc;
 mod htb;
@@ -8,14 +8,14 @@ use sojourn_aqm::{Env, Qdisc, QdiscSpec, registry};
 
 use crate::arrivals::TestPacket;
 
-/// A class: its number, that of its parent or 0, and what it may send.
+/// A class: its number, its parent's number or 0, and its rates or curves.
 type Class<S> = (u32, u32, S);
 
 /// A tree. Each leaf is a queue of 1000 packets.
 struct Tree<S: 'static> {
     name: &'static str,
     classes: &'static [Class<S>],
-    /// The leaves that DSCPs choose in turn; 0 for none.
+    /// The leaves to which DSCPs map in turn; 0 for no leaf.
     leaves: &'static [u32],
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn is_tree(law: &str) -> bool {
     matches!(law, "htb" | "hfsc")
 }
 
-/// Our discipline of that name; none if it is not a tree.
+/// Our discipline with that name; `None` if it is not a tree.
 pub(crate) fn build(name: &str, env: &Env) -> Option<Box<dyn Qdisc<TestPacket>>> {
     htb::build(name, env).or_else(|| hfsc::build(name, env))
 }
@@ -40,7 +40,7 @@ impl<S> Tree<S> {
         self.leaves[dscp % self.leaves.len()]
     }
 
-    /// The index of the class of that number.
+    /// The index of the class with that number.
     fn place(&self, number: u32) -> Option<usize> {
         self.classes.iter().position(|class| class.0 == number)
     }
@@ -57,7 +57,7 @@ impl<S> Tree<S> {
         self.classes.iter().filter(is_leaf).map(queue).collect()
     }
 
-    /// The arguments of shim/laws/tree.h, with the text of what a class may send.
+    /// The arguments of shim/laws/tree.h, with the text of each class's rates or curves.
     fn options(&self, share: impl Fn(&S) -> String) -> String {
         let class = |(number, parent, it): &Class<S>| format!("{number},{parent},{};", share(it));
         let classes: String = self.classes.iter().map(class).collect();

@@ -163,7 +163,7 @@ impl TestedHost {
 
     /// Records a FIN that completes the stream. Returns whether its acknowledgement is delayed. In
     /// state ESTABLISHED the FIN starts the mode in which ACKs wait for our data (Linux 7.2
-    /// `tcp_fin`), for as long as the last delay, which is zero before any data
+    /// `tcp_fin`), for the duration of the last delay, which is zero before any data
     /// (`tcp_send_delayed_ack`). A full buffer is announced immediately (`tcp_data_queue`). In our
     /// host, the acknowledgement of new data with a FIN is never delayed.
     fn take_fin(&mut self) -> bool {

@@ -28,7 +28,7 @@ const OPTIONS_WITHOUT_EFFECT: [&str; 5] =
     ["SO_REUSEADDR", "SO_SNDBUF", "SO_RCVLOWAT", "SO_ERROR", "IP_TOS"];
 
 impl TestedHost {
-    /// Performs a call. `None` means that it blocks until something arrives.
+    /// Performs a call. `None` means that the call blocks until something arrives.
     ///
     /// # Errors [`StepError`] for calls that the host does not support.
     pub(crate) fn call(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, StepError> {
@@ -84,7 +84,7 @@ impl TestedHost {
         Ok(Some(Returned::of(number)))
     }
 
-    /// Whether an argument is the connection's socket, not the listening one.
+    /// Whether an argument is the connection's socket rather than the listening socket.
     fn is_connection(&self, socket: Option<&Argument>) -> bool {
         let listens = self.sockets.len() > 1;
         let number = self.sockets.last().copied();

@@ -114,7 +114,7 @@ pub(crate) struct TestedHost {
     peer_option: bool,
     /// The peer's newest timestamp.
     peer_stamp: u32,
-    /// Numbers of sockets: the listening one, and that of the connection.
+    /// Numbers of the sockets: the listening one first, then that of the connection.
     sockets: Vec<i64>,
     sent: VecDeque<SentSegment>,
 }
@@ -161,7 +161,7 @@ impl TestedHost {
         self.written_stamps.push((value, at));
     }
 
-    /// Our timestamp of a time, as written in the script.
+    /// Our timestamp for a time, as written in the script.
     pub(crate) fn stamp(&self, at: Time) -> Option<u32> {
         const TICK_NS: u64 = 1_000_000;
         let (value, since) = self.clock?;

@@ -55,7 +55,7 @@ pub enum Action {
     Shell(String),
     /// Assertions about the connection.
     Code(String),
-    /// Something that is not TCP: ICMP, UDP, GRE.
+    /// Another protocol than TCP: ICMP, UDP, GRE.
     Foreign(String),
 }
 
@@ -175,7 +175,7 @@ pub struct Call {
     pub name: String,
     /// Its arguments.
     pub args: Vec<Argument>,
-    /// The required result; `None` if any value will do.
+    /// The required result; `None` if any value is accepted.
     pub result: Option<i64>,
     /// The required error.
     pub errno: Option<String>,
