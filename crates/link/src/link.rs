@@ -156,7 +156,8 @@ impl<P: Packet> Link<P> {
     /// to `forward` at once, with its departure time, so the server need not hold it. From then on
     /// the host must call [`Link::settle`] as after [`Link::send_ahead`].
     ///
-    /// # Panics With another server.
+    /// # Panics
+    /// With another server.
     #[inline]
     pub fn serve_ahead<O: LinkObserver<P>>(
         &mut self,
@@ -237,7 +238,8 @@ impl<P: Packet> Link<P> {
     /// Returns the packet at the head of the ring once the shared medium is done with it, and
     /// refills the ring.
     ///
-    /// # Panics Without such a packet.
+    /// # Panics
+    /// Without such a packet.
     pub fn take_head<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> P {
         let Server::SharedMedium(ring) = &mut self.server else {
             panic!("the link has no shared medium");

@@ -72,7 +72,8 @@ impl Utilisation {
 
     /// The use of the link between two times, given its totals at both.
     ///
-    /// # Panics If it carried more than it can, which only a bug can cause.
+    /// # Panics
+    /// If it carried more than it can, which only a bug can cause.
     pub fn used(&self, from: &LinkTotals, to: &LinkTotals) -> LinkUse {
         let seconds = to.at.since(from.at).as_secs();
         let carried = to.carried.since(from.carried);

@@ -37,8 +37,9 @@ pub fn write(
 
 /// As [`write`], while `keep_going` returns true; it is called every few thousand rows.
 ///
-/// # Errors As [`write`]; of the kind [`io::ErrorKind::Interrupted`] if `keep_going` returned
-/// false, in which case nothing of this run is left behind.
+/// # Errors
+/// As [`write`]; of the kind [`io::ErrorKind::Interrupted`] if `keep_going` returned false, in
+/// which case nothing of this run is left behind.
 pub fn write_while(
     run: &Arc<Run>,
     manifest: &serde_json::Value,

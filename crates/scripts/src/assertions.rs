@@ -18,8 +18,8 @@ pub enum Trouble {
 
 /// Evaluates every assertion. `value` returns the value of a name.
 ///
-/// # Errors [`Trouble`] for the first assertion that is false or cannot be evaluated, with its
-/// text.
+/// # Errors
+/// [`Trouble`] for the first assertion that is false or cannot be evaluated, with its text.
 pub fn judge(code: &str, value: &dyn Fn(&str) -> Option<f64>) -> Result<(), (String, Trouble)> {
     for statement in statements(code) {
         let fails = |trouble| (statement.clone(), trouble);

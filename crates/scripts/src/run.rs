@@ -38,7 +38,8 @@ const TOLERANCE_PARTS: u64 = 8;
 
 /// Runs a script. `files` returns the text of the commands that it names.
 ///
-/// # Errors [`ReadError`] if the text is not a script.
+/// # Errors
+/// [`ReadError`] if the text is not a script.
 pub fn run(text: &str, files: FileTexts<'_>) -> Result<ScriptOutcome, ReadError> {
     let script = read(text)?;
     Ok(match run_script(&script, files) {

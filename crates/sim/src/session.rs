@@ -62,9 +62,11 @@ pub struct Observations {
 impl Session {
     /// A run at time zero that samples every `plan.record.sample` and observes one link.
     ///
-    /// # Errors [`SimError::Invalid`] when the scenario cannot be built.
+    /// # Errors
+    /// [`SimError::Invalid`] when the scenario cannot be built.
     ///
-    /// # Panics If the link is unknown.
+    /// # Panics
+    /// If the link is unknown.
     pub fn new(plan: &Resolved, link: usize) -> Result<Session, SimError> {
         assert!(link < plan.links.len(), "the watched link is one of the scenario's");
         let mut plan = plan.clone();
@@ -197,10 +199,12 @@ impl Session {
     /// [`sojourn_link::Link::replace_discipline`]). Call [`Session::take`] first, because the
     /// variables change.
     ///
-    /// # Errors [`SimError::Invalid`] for a discipline that cannot be built; in that case nothing
-    /// has changed.
+    /// # Errors
+    /// [`SimError::Invalid`] for a discipline that cannot be built; in that case nothing has
+    /// changed.
     ///
-    /// # Panics If the run is over or the link is unknown.
+    /// # Panics
+    /// If the run is over or the link is unknown.
     pub fn set_queue(&mut self, link: usize, changed: &LinkPlan) -> Result<(), SimError> {
         assert!(!self.is_over, "a finished run has no queues");
         let mut plan = self.plan.clone();
@@ -221,7 +225,8 @@ impl Session {
 
     /// The results of a finished run; its tables hold the records that the caller has not taken.
     ///
-    /// # Panics If the run is not over.
+    /// # Panics
+    /// If the run is not over.
     pub fn finish(self) -> Run {
         assert!(self.is_over, "a run has results when it is over");
         self.world.into_results(&self.plan)

@@ -37,7 +37,8 @@ pub const TCP_PROFILES: [TcpProfile; 15] = [
 
 /// Looks up a profile by name.
 ///
-/// # Errors A sentence with the nearest name.
+/// # Errors
+/// A sentence with the nearest name.
 pub fn tcp_profile(name: &str) -> Result<TcpProfile, String> {
     let found = TCP_PROFILES.iter().find(|profile| profile.name == name.trim());
     found.copied().ok_or_else(|| {

@@ -87,7 +87,8 @@ const KEYS: [&str; 5] = ["rate", "delay", "jitter", "framing", "cells"];
 impl Template {
     /// Reads `starlink` or `vdsl:rate=50mbit`.
     ///
-    /// # Errors A sentence about the kind or a parameter.
+    /// # Errors
+    /// A sentence about the kind or a parameter.
     pub(crate) fn parse(text: &str) -> Result<Template, String> {
         let (name, settings) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
         let names: Vec<&str> = TEMPLATES.iter().map(|kind| kind.name).collect();

@@ -30,7 +30,8 @@ const OPTIONS_WITHOUT_EFFECT: [&str; 5] =
 impl TestedHost {
     /// Performs a call. `None` means that the call blocks until something arrives.
     ///
-    /// # Errors [`StepError`] for calls that the host does not support.
+    /// # Errors
+    /// [`StepError`] for calls that the host does not support.
     pub(crate) fn call(&mut self, now: Time, call: &Call) -> Result<Option<Returned>, StepError> {
         let first = call.args.first();
         if call.errno.as_deref() == Some("EFAULT") {

@@ -68,7 +68,8 @@ const WITHOUT_EFFECT: [&str; 16] = [
 impl Settings {
     /// Applies `net.ipv4.NAME=VALUE`.
     ///
-    /// # Errors [`StepError`] for a setting or a value that the endpoint does not support.
+    /// # Errors
+    /// [`StepError`] for a setting or a value that the endpoint does not support.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), StepError> {
         let refuse = || Err(StepError::not_modelled(format!("sysctl {name}={value}")));
         let is_on = value != "0";

@@ -39,8 +39,8 @@ impl std::error::Error for ReadError {}
 
 /// Parses a script.
 ///
-/// # Errors [`ReadError`] at the first syntax error, or at the first value beyond the limits of a
-/// script.
+/// # Errors
+/// [`ReadError`] at the first syntax error, or at the first value beyond the limits of a script.
 pub fn read(text: &str) -> Result<Script, ReadError> {
     limits::check_length(text)?;
     let mut cursor = Cursor::new(text);

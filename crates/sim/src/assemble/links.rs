@@ -15,7 +15,8 @@ use crate::wlan::medium::Medium;
 
 /// Builds one link, with the slots of its server and its discipline.
 ///
-/// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be built.
 pub(crate) fn link(
     plan: &Resolved,
     place: usize,
@@ -35,7 +36,8 @@ pub(crate) fn link(
 
 /// Builds the queue of a link: one discipline, or one per station.
 ///
-/// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be built.
 pub(crate) fn discipline(
     plan: &Resolved,
     place: usize,

@@ -45,9 +45,9 @@ const FLOWS_PER_LOOK: u32 = 4096;
 
 /// Builds the simulation of a scenario.
 ///
-/// # Errors [`SimError::Invalid`] for an AQM or a congestion control that cannot be built, or a
-/// custom control for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned
-/// false.
+/// # Errors
+/// [`SimError::Invalid`] for an AQM or a congestion control that cannot be built, or a custom
+/// control for flows that do not exist; [`SimError::Cancelled`] when `keep_going` returned false.
 pub(crate) fn world(
     plan: &Resolved,
     custom: &Custom,

@@ -91,7 +91,8 @@ macro_rules! registry {
 
         /// Parses `kind[@dialect][:param=value,...]`, the syntax that AQMs use too.
         ///
-        /// # Errors A sentence that says what would be right.
+        /// # Errors
+        /// A sentence that says what would be right.
         pub fn configure(text: &str) -> Result<ConfiguredControl, String> {
             let text = SpecText::parse(text)?;
             match text.kind.as_str() {

@@ -84,7 +84,8 @@ pub(super) struct SingleLink<'a> {
 impl<'a> SingleLink<'a> {
     /// The idle link of the plan.
     ///
-    /// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
+    /// # Errors
+    /// [`SimError::Invalid`] for an AQM that cannot be built.
     pub(super) fn new(
         plan: &Resolved,
         link: usize,
@@ -155,7 +156,8 @@ impl<'a> SingleLink<'a> {
 
 /// Replays all arrivals. Rows identify packets by their index.
 ///
-/// # Errors [`SimError::Invalid`] for an AQM that cannot be built.
+/// # Errors
+/// [`SimError::Invalid`] for an AQM that cannot be built.
 pub(super) fn replay(
     plan: &Resolved,
     link: usize,

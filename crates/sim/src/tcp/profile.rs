@@ -584,7 +584,8 @@ pub const PROFILES: [Profile; 15] = [
 
 /// Looks up a profile by name.
 ///
-/// # Errors A sentence with the nearest name.
+/// # Errors
+/// A sentence with the nearest name.
 pub fn profile(name: &str) -> Result<Profile, String> {
     let TcpProfile { name, .. } = tcp_profile(name)?;
     let found = PROFILES.into_iter().find(|profile| profile.name == name);
