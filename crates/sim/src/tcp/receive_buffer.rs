@@ -24,10 +24,9 @@ const CUSHION: u64 = 16;
 const MOST_COPIED: u32 = i32::MAX as u32;
 const MICROSECOND_NS: u64 = 1000;
 
-/// The window after a round trip in which `copied` arrived, more than in any earlier one (`space`):
-/// twice `copied` plus a cushion, to leave room for losses, and more because the sender's window
-/// grows for another round trip (Linux `tcp_rcv_space_adjust`). All are in one unit, of which a
-/// segment has `segment`.
+/// The window after a round trip in which `copied` arrived, at most `space` in earlier ones: twice
+/// `copied` plus a cushion, to leave room for losses, and more because the sender's window grows
+/// for another round trip (Linux `tcp_rcv_space_adjust`). A segment is `segment` units.
 pub(super) fn window_after(copied: u32, space: u32, segment: u64) -> u64 {
     let window = 2 * u64::from(copied) + CUSHION * segment;
     let growth = window * u64::from(copied - space) / u64::from(space);
@@ -270,8 +269,7 @@ impl ReceiveBuffer {
         self.note_rooms();
     }
 
-    /// Moves the out-of-order segments below `next` to the in-order data, behind the segment
-    /// `filling`.
+    /// Moves out-of-order segments below `next` to the in-order data behind segment `filling`.
     #[inline]
     pub(super) fn on_released(&mut self, filling: u32, next: u32) {
         let payload = self.payload();
