@@ -43,7 +43,7 @@ impl Packing {
     }
 }
 
-/// What a link layer adds to a packet, and how it packs the sum.
+/// The bytes that a link layer adds to a packet, and how it packs the sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Framing {
     /// Bytes added to a packet.

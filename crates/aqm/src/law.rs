@@ -289,8 +289,8 @@ pub trait Aqm: Send {
     }
 
     /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
-    /// parameters share their timer times, whatever happens to their queues: flow queues rely on
-    /// it. The time changes only in [`Aqm::on_timer`], [`Aqm::on_idle_timers`], [`Aqm::on_rate`].
+    /// parameters have the same timer times, regardless of their queues: flow queues rely on it.
+    /// The time changes only in [`Aqm::on_timer`], [`Aqm::on_idle_timers`], [`Aqm::on_rate`].
     fn next_timer(&self) -> Option<Time> {
         None
     }
@@ -392,7 +392,7 @@ pub trait Law: Aqm + Sized + 'static {
     type Params: Params;
     /// Its name: `codel`.
     const NAME: &'static str;
-    /// One line: what it does and where it comes from.
+    /// A one-line description with the source.
     const DOC: &'static str;
     /// The state variables written by [`Aqm::observe`].
     const VARS: &'static [Var];

@@ -104,7 +104,8 @@ pub trait Packet {
     fn departure(&self) -> Option<Time> {
         None
     }
-    /// Its TCP header, for CAKE's ACK filter; none if it is not TCP, or if the host does not know.
+    /// Its TCP header, for CAKE's ACK filter; `None` if it is not TCP, or if the host does not
+    /// know.
     fn tcp(&self) -> Option<TcpSegment> {
         None
     }

@@ -229,7 +229,7 @@ pub trait Scheme: 'static {
     type Params: Params;
     /// Its name: `dualpi2`.
     const NAME: &'static str;
-    /// One line: what it does and where it comes from.
+    /// A one-line description with the source.
     const DOC: &'static str;
     /// The state variables written by [`Qdisc::observe`].
     const VARS: &'static [Var];

@@ -41,7 +41,7 @@ pub fn show_bytes(n: u64) -> String {
 /// Reads a span such as `15ms`, `1.5s`, `100us`, `20ns`.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn span(text: &str) -> Result<Span, String> {
     let (number, unit) = split(text);
     let scale = match unit {
@@ -58,7 +58,7 @@ pub fn span(text: &str) -> Result<Span, String> {
 /// Reads a rate such as `10mbit`, `1.5gbit`, `64kbit`; zero is refused.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn rate(text: &str) -> Result<Rate, String> {
     rate_or_outage(text)?.ok_or_else(|| format!("`{}`: a rate must be positive", text.trim()))
 }
@@ -66,7 +66,7 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 /// Reads a rate such as `10mbit`, or `0bit`, which is an outage (`None`).
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn rate_or_outage(text: &str) -> Result<Option<Rate>, String> {
     let (number, unit) = split(text);
     let scale = match unit {
@@ -102,7 +102,7 @@ fn rate_unit_advice(number: &str, unit: &str) -> String {
 /// Reads a number of bytes such as `1514B`, `250kB`, `2MB`, `32MiB`.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
     let scale = match unit {
@@ -127,7 +127,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 /// Reads a number of bytes that may be negative, such as `-4B`.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn signed_bytes(text: &str) -> Result<i64, String> {
     let large = |_| format!("`{text}` is too large");
     let Some(digits) = text.trim().strip_prefix('-') else {
@@ -146,7 +146,7 @@ pub fn show_signed_bytes(n: i64) -> String {
 /// Reads a queue limit: packets (`1000p`) or bytes (`250kB`).
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn limit(text: &str) -> Result<Limit, String> {
     let (number, unit) = split(text);
     match unit {
@@ -161,7 +161,7 @@ pub fn limit(text: &str) -> Result<Limit, String> {
 /// Reads a frequency such as `0.125hz`: the gain of a controller, per second.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn hertz(text: &str) -> Result<f64, String> {
     let (value, unit) = split(text);
     match unit.to_ascii_lowercase().as_str() {
@@ -176,7 +176,7 @@ pub fn hertz(text: &str) -> Result<f64, String> {
 /// Reads a plain number without a unit.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn number(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(x) if x.is_finite() => Ok(x),
@@ -187,7 +187,7 @@ pub fn number(text: &str) -> Result<f64, String> {
 /// Reads a whole number without a unit.
 ///
 /// # Errors
-/// A sentence that says what would be right.
+/// A sentence with the error and the remedy.
 pub fn whole(text: &str) -> Result<u64, String> {
     text.trim().parse::<u64>().map_err(|_| format!("`{text}` is not a whole number"))
 }

@@ -142,7 +142,7 @@ impl QdiscState {
         Some(())
     }
 
-    /// The time of a call, unless it is before that of the last one.
+    /// The time of a call, unless it is earlier than that of the last call.
     pub(crate) fn advance(&mut self, now_ns: u64) -> Option<Time> {
         let now = Time::from_nanos(now_ns);
         (now >= self.clock).then(|| {

@@ -1,5 +1,5 @@
-//! What a library without `std` requires of its host: memory, and termination after a panic.
-//! Compile it with `panic=abort`.
+//! Functions that a library without `std` requires of its host: memory, and termination after a
+//! panic. Compile it with `panic=abort`.
 
 use alloc::string::ToString;
 use core::alloc::{GlobalAlloc, Layout};

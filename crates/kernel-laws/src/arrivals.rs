@@ -173,7 +173,7 @@ app = { kind = "cbr", rate = "87kbit", packet = "218B" }
 /// time of one whose load changes.
 ///
 /// # Errors
-/// What is wrong with the scenario.
+/// The error in the scenario.
 pub(crate) fn simulate(aqm: &str, seconds: u64) -> Result<RecordedArrivals, String> {
     let mut arrivals = Vec::new();
     for (place, flows) in [BUSY, CHANGING].into_iter().enumerate() {

@@ -274,8 +274,8 @@ fn cake() -> Vec<Case> {
 }
 
 /// The values that `tc red` sends for thresholds in bytes: the weight that its `burst` implies, and
-/// the table for idle times (iproute2 `q_red.c` and `tc_red.c`). Both are choices of tc, so only
-/// our use of them is compared, not our own table.
+/// the table for idle times (iproute2 `q_red.c` and `tc_red.c`). tc chooses both, so only our use
+/// of them is compared, not our own table.
 fn red_options(limit: u64, min: u64, max: u64, max_p: f64) -> String {
     let burst = (2 * min + max) / (3 * MEAN_PACKET);
     red_table(limit, min, max, max_p, burst as f64, min as f64 / MEAN_PACKET as f64)

@@ -48,7 +48,7 @@ impl KernelSource {
     /// unless they have been unpacked before.
     ///
     /// # Errors
-    /// Returns one sentence that says what is missing.
+    /// Returns a sentence that names the missing part.
     pub(crate) fn unpack(
         archive: Option<PathBuf>,
         into: &Path,
@@ -92,7 +92,7 @@ impl KernelSource {
     /// Compiles a discipline. Returns the program.
     ///
     /// # Errors
-    /// What the compiler says.
+    /// The compiler's message.
     pub(crate) fn compile(&self, law: &str) -> Result<PathBuf, String> {
         let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
         let program = self.folder.join(law);
@@ -113,7 +113,7 @@ impl KernelSource {
     /// Feeds operations to a program and returns its output.
     ///
     /// # Errors
-    /// What the program says.
+    /// The program's message.
     pub(crate) fn play(
         &self,
         program: &Path,

@@ -137,7 +137,7 @@ impl SingleLink {
 /// means the kernel of that series.
 ///
 /// # Errors
-/// What is wrong with the spec.
+/// The error in the spec.
 pub(crate) fn replay(
     aqm: &str,
     series: (u32, u32),

@@ -2,9 +2,9 @@
 //! user-space router real packets.
 //!
 //! A [`Link`] is a queueing discipline and the [`Server`] that empties it. Behind it are an
-//! [`Impairment`] (random loss, jitter) and a [`DelayLine`] (propagation). Nothing here reads a
-//! clock or keeps an event queue: each part says when it next needs to be called, and the host
-//! calls it then.
+//! [`Impairment`] (random loss, jitter) and a [`DelayLine`] (propagation). No part reads a clock or
+//! keeps an event queue: each part says when it next needs a call, and the host makes the call
+//! then.
 //!
 //! A [`LinkObserver`] receives the events of a link. The host reports arrivals itself, because it
 //! may drop or mark a packet before offering it to the link.

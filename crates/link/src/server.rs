@@ -112,7 +112,7 @@ impl<P: Packet> Steady<P> {
         self.is_idle() && self.line.is_settled()
     }
 
-    /// Takes the packet in service ahead; it will have left at `left`.
+    /// Takes the packet in service ahead of time; its departure time is `left`.
     #[inline]
     pub(crate) fn send_ahead(&mut self, left: Time) -> Option<P> {
         let packet = self.sent()?;

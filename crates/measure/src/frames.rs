@@ -39,7 +39,7 @@ pub struct Frames {
     counts: FrameCounts,
 }
 
-/// What the receivers of video showed after the warm-up.
+/// Counts of the frames shown by receivers of video after the warm-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FrameCounts {
     /// Flows that showed a frame.
@@ -133,7 +133,7 @@ impl FrameCounts {
         self.watched = self.watched + other.watched;
     }
 
-    /// Writes the rows; none if no frame was shown.
+    /// Writes the rows; writes nothing if no frame was shown.
     pub(crate) fn summarise(&self, row: &mut impl FnMut(&Metric, f64)) {
         let decided = self.shown + self.skipped;
         if decided > 0 {

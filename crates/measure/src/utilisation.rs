@@ -292,8 +292,8 @@ mod tests {
         assert_eq!(used(&link, totals(500, 8_000)).utilisation, 1.0);
     }
 
-    /// 1000 B begin at 0.5 s at 8 kbit/s; 500 B of them are sent when counting begins at 1 s,
-    /// together with an outage; the rest follows from 2 s on.
+    /// 1000 B begin at 0.5 s at 8 kbit/s; 500 B are sent when counting and an outage begin at 1 s;
+    /// the other 500 B follow from 2 s on.
     #[test]
     fn a_packet_in_service_counts_by_the_work_that_is_done() {
         let link = scheduled(&[(0, 8_000), (1, 0), (2, 8_000)], InService::NewRate);

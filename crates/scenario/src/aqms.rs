@@ -137,8 +137,8 @@ fn parsed(name: &str) -> QdiscSpec {
     QdiscSpec::new(name, None, Vec::new()).expect("a registered name is legal")
 }
 
-/// The state variables of a discipline. Only a built discipline can list them, as they may belong
-/// to the law or to the discipline.
+/// The state variables of a discipline. Only a built discipline can list them, because they may
+/// belong to the law or to the discipline.
 fn vars(spec: &QdiscSpec) -> &'static [Var] {
     let (limit, rate) = (Limit::Packets(1000), Some(Rate::from_bps(10_000_000)));
     let env = Env { limit, mtu_bytes: 1500, rate, salt: 0 };

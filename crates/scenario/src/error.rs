@@ -9,13 +9,13 @@ pub struct ScenarioError {
     /// The place: `links.bottleneck.queue.target`, preceded by file and line if the text came from
     /// a file: `demo.toml:12: links.bottleneck.queue.target`. May be empty.
     pub place: String,
-    /// What is wrong and how to fix it.
+    /// The problem and its remedy.
     pub message: String,
-    /// What kind of failure it is.
+    /// The kind of failure.
     pub kind: ErrorKind,
 }
 
-/// What kind of failure a [`ScenarioError`] is.
+/// The kind of failure of a [`ScenarioError`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
     /// The scenario is wrong.

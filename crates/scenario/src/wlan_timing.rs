@@ -17,7 +17,7 @@ pub const WINDOW_MIN: u32 = 15;
 /// The largest contention window, in slots (aCWmax), reached after several failures.
 pub const WINDOW_MAX: u32 = 1023;
 
-/// The rates in Mbit/s, the slowest first. A symbol of 4 us carries four times as many bits.
+/// The rates in Mbit/s, the slowest first. A symbol of 4 us carries four times this number of bits.
 const RATES_MBIT: [u64; OfdmRate::COUNT] = [6, 9, 12, 18, 24, 36, 48, 54];
 /// The mandatory rates, 24, 12 and 6 Mbit/s, which every station can receive (IEEE 802.11-2012
 /// clause 18).

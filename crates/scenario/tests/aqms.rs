@@ -1,4 +1,4 @@
-//! What the schema, Python and the documentation say about every AQM.
+//! The description of every AQM in the schema, Python and the documentation.
 
 use sojourn_aqm::registry;
 use sojourn_aqm::{Discipline, QdiscSpec};

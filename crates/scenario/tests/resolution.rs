@@ -1,4 +1,5 @@
-//! What a scenario resolves to: defaults, bounds and warnings, each on both sides of its limit.
+//! The results of resolving a scenario: defaults, bounds and warnings, each on both sides of its
+//! limit.
 
 use std::io;
 

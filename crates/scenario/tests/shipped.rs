@@ -1,4 +1,4 @@
-//! The scenarios that ship with Sojourn load, resolve without a warning, and mean what they say.
+//! The shipped scenarios load, resolve without a warning, and match their descriptions.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! Templates of links: what a scenario with one resolves to.
+//! Templates of links: the resolved form of a scenario that uses one.
 
 use std::io;
 

@@ -48,7 +48,7 @@ pub enum SimError {
     Invalid {
         /// Where in the scenario.
         place: String,
-        /// The problem, and what would be right.
+        /// The problem, and the remedy.
         message: String,
     },
     /// The caller stopped the run.
@@ -72,15 +72,16 @@ impl fmt::Display for SimError {
 
 impl std::error::Error for SimError {}
 
-/// Checks what only the simulator can check: that every AQM and congestion control can be built.
+/// Performs the checks that only the simulator can perform: whether every AQM and congestion
+/// control can be built.
 ///
 /// # Errors
-/// [`SimError::Invalid`], which says where the problem is and what would be right.
+/// [`SimError::Invalid`], with the place of the problem and the remedy.
 pub fn check(plan: &Resolved) -> Result<(), SimError> {
     assemble::check(plan)
 }
 
-/// Checks that every transport has a library that carries what its flows send, and that every
+/// Checks that every transport has a library that supports its flows' traffic, and that every
 /// library is used.
 ///
 /// # Errors
@@ -137,8 +138,8 @@ pub fn run_with(
     }
 }
 
-/// Drops a value on another thread: freeing a million flows takes a second, and a user who cancels
-/// a run should not wait for it. On targets without threads the value is dropped here.
+/// Drops a value on another thread: freeing a million flows takes a second, which would delay a
+/// user who cancels a run. On targets without threads the value is dropped here.
 fn drop_elsewhere<T: Send + 'static>(value: T) {
     let _ = std::thread::Builder::new().spawn(move || drop(value));
 }

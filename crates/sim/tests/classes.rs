@@ -50,7 +50,7 @@ fn worst(run: &Run, flow: u32) -> (Span, bool) {
     (delays.max().unwrap_or_default(), has_drops)
 }
 
-/// What a flow sent over the link, in Mbit/s.
+/// The rate of a flow over the link, in Mbit/s.
 fn rate(run: &Run, flow: u32) -> f64 {
     let sent = run.packets.iter().filter(|row| row.flow == flow && row.fate == Fate::Sent);
     sent.map(|row| u64::from(row.bytes)).sum::<u64>() as f64 * 8.0 / 10.0 / 1e6
@@ -68,7 +68,7 @@ fn a_class_within_its_rate_is_not_delayed_by_one_that_is_held_back() {
     // At most one packet of 1000 bytes, 80 us at 100 Mbit/s, is ahead of the call.
     let (delay, has_drops) = worst(&run, 0);
     assert!(delay <= Span::from_micros(80) && !has_drops, "{delay}");
-    // The other flow gets what the call leaves of 10 Mbit/s, and fills its buffer of 125 packets.
+    // The other flow gets the rest of 10 Mbit/s, and fills its buffer of 125 packets.
     assert!((rate(&run, 1) - 9.2).abs() < 0.05, "{}", rate(&run, 1));
     let (delay, has_drops) = worst(&run, 1);
     let full = 125_000.0 * 8.0 / 9.2e6;

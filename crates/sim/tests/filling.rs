@@ -1,7 +1,7 @@
-//! Every congestion control and every TCP profile fills an idle link, whatever happened before
-//! (facts tcp-56 and tcp-58 have the exceptions). Run
-//! these tests first after a change to TCP, pacing or a control: they cover whole flows over a wide
-//! range of rates and round trips, whereas a comparison with a capture covers one point.
+//! Every congestion control and every TCP profile fills an idle link, regardless of earlier events
+//! (facts tcp-56 and tcp-58 have the exceptions). Run these tests first after a change to TCP,
+//! pacing or a control: they cover whole flows over a wide range of rates and round trips, whereas
+//! a comparison with a capture covers one point.
 
 use sojourn_aqm::{Rate, Span, Time};
 use sojourn_record::Run;

@@ -99,7 +99,7 @@ impl Path {
         path
     }
 
-    /// Lets the sender act, and transports what it sends.
+    /// Lets the sender act, and transports its packets.
     fn send(&mut self, act: impl Fn(&mut Sender, Time, &mut Vec<Packet>)) {
         let mut out = std::mem::take(&mut self.out);
         act(&mut self.sender, self.now, &mut out);

@@ -39,7 +39,7 @@ fn bins_are_consecutive_and_add_up_to_the_run() {
     assert!(used.iter().all(|&used| (0.0..=1.0).contains(&used)), "{used:?}");
     let starts: Vec<Time> = binned.bins.iter().map(|row| row.t).collect();
     assert!(starts.is_sorted() && starts[0] == Time::ZERO);
-    // Measuring does not change what happens.
+    // Measuring does not change the events.
     plan.record.bins = None;
     assert_eq!(run(&plan).digest, binned.digest);
 }

@@ -1,4 +1,4 @@
-//! The table `signals`, which says why a packet was dropped.
+//! The table `signals`, which gives the cause of each drop.
 
 use sojourn_aqm::Cause;
 use sojourn_record::Run;

@@ -5,7 +5,7 @@ use std::fmt;
 use sojourn_scenario::ScenarioError;
 use sojourn_sim::SimError;
 
-/// A setting is wrong. The message says where, what, and what would be right.
+/// A setting is wrong. The message names the place, the problem and the remedy.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SetupError(String);
 

@@ -80,7 +80,7 @@ impl WebUser {
         (self.wake, self.to_request) = (Time::NEVER, 0);
     }
 
-    /// Ends a pause; returns what to fetch now.
+    /// Ends a pause; returns the objects to fetch now.
     pub fn on_timer(&mut self, now: Time) -> Vec<Fetch> {
         self.wake = Time::NEVER;
         match self.phase {
@@ -98,8 +98,8 @@ impl WebUser {
         }
     }
 
-    /// Handles the completion of an object on a connection: returns what to fetch next on it, and
-    /// the page, if this was its last object.
+    /// Handles the completion of an object on a connection: returns the next object to fetch on it,
+    /// and the page, if this was its last object.
     pub fn on_object(
         &mut self,
         now: Time,

@@ -20,7 +20,7 @@ use crate::units::Limit;
 /// Maximum number of timers that may fire in one idle time.
 const MOST_TIMERS: u32 = 100_000;
 
-/// How far ahead of an arrival its departure lies, for flows that set one.
+/// How far a departure time is after the arrival, for flows that set one.
 const SENDERS_DELAY: Span = Span::from_millis(5);
 
 /// The largest acknowledgement.

@@ -1,4 +1,5 @@
-//! The checked declaration of a custom law: what `params!` and `Law` state for built-in laws.
+//! The checked declaration of a custom law: the statements that `params!` and `Law` make for
+//! built-in laws.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -17,7 +18,7 @@ use crate::qdiscs::{fifo, fq};
 pub struct Declaration {
     /// Its name in text forms and tables: a letter, then letters, digits and underscores.
     pub name: String,
-    /// One line: what it does.
+    /// A one-line description.
     pub doc: String,
     /// Identifier of its code in manifests.
     pub source: String,

@@ -1,6 +1,6 @@
 //! Laws that are not in the registry: written in Python, or loaded from a library.
 //!
-//! A [`CustomLaw`] holds what the registry holds for built-in laws (name, parameters, state
+//! A [`CustomLaw`] has the same data as a built-in law's registry entry (name, parameters, state
 //! variables) and a constructor. It is part of a [`QdiscSpec::custom`](crate::QdiscSpec), so every
 //! host builds it like any other law. [`Guarded`] detects breaches of the contract and reports them
 //! to [`Failures`]; they never stop the host.
@@ -35,7 +35,7 @@ pub use value::Value;
 /// The only dialect of a custom law.
 pub const DIALECT: Dialect = Dialect { name: "own", doc: "the law's own file" };
 
-/// What went wrong inside a law.
+/// A failure inside a law.
 #[derive(Debug)]
 pub struct LawFailure {
     /// Where the law is written: file and line.
@@ -150,7 +150,7 @@ impl CustomLaw {
     /// are kept until the program ends, like those of a law in the registry.
     ///
     /// # Errors
-    /// [`SpecError`] with what is wrong in the declaration.
+    /// [`SpecError`] with the error in the declaration.
     pub(crate) fn new(
         declaration: Declaration,
         maker: Arc<dyn Maker>,
@@ -169,7 +169,7 @@ impl CustomLaw {
         self.about.name
     }
 
-    /// One line: what it does.
+    /// A one-line description.
     pub fn doc(&self) -> &'static str {
         self.about.doc
     }

@@ -38,7 +38,7 @@ impl Value {
     /// Reads a value of a parameter's kind.
     ///
     /// # Errors
-    /// A sentence that says what would be right.
+    /// A sentence with the error and the remedy.
     pub fn parse(spec: &ParamSpec, text: &str) -> Result<Value, String> {
         let text = text.trim();
         if spec.absent == Some(text) {

@@ -102,7 +102,7 @@ fn less_than_two_packets_are_neither_dropped_nor_drawn_for() {
     assert_eq!(draws(&mut pi2, &mut rng, bytes(3028)), 2);
 }
 
-/// Tahiliani and Tewari 2017 §II: PI2 has none of PIE's heuristics.
+/// Tahiliani and Tewari 2017 §II: PI2 lacks PIE's heuristics.
 #[test]
 fn has_no_burst_allowance_at_the_start() {
     let mut pi2 = started(0.0, 0.0);

@@ -3,7 +3,7 @@
 /// A rule of behaviour, other than a parameter, in which dialects differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Behaviour {
-    /// What the rule is about: `burst allowance falls`.
+    /// The subject of the rule: `burst allowance falls`.
     pub name: &'static str,
     /// Each dialect's rule: (dialect, rule, source). The first row is the default dialect's, and
     /// holds for dialects without a row.

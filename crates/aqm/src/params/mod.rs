@@ -36,7 +36,7 @@ use alloc::string::String;
 pub struct Dialect {
     /// Its name after the `@`: `rfc8033`.
     pub name: &'static str,
-    /// What it follows, with source.
+    /// The text or code that it follows, with source.
     pub doc: &'static str,
 }
 
@@ -101,7 +101,7 @@ pub trait Params: Clone + Send + 'static {
         let _ = dialect;
         &[]
     }
-    /// The defaults of a dialect, or none if the dialect is unknown.
+    /// The defaults of a dialect; `None` if the dialect is unknown.
     fn of_dialect(dialect: &str) -> Option<Self>;
     /// Sets one parameter from text.
     ///

@@ -24,7 +24,7 @@ pub trait Quantity: Sized {
     /// Reads a value.
     ///
     /// # Errors
-    /// A sentence that says what would be right.
+    /// A sentence with the error and the remedy.
     fn parse(text: &str) -> Result<Self, String>;
     /// Text that [`Quantity::parse`] reads back.
     fn show(&self) -> String;

@@ -21,7 +21,7 @@ impl ScaledProb {
     }
 }
 
-/// What the sum says about a signal.
+/// Whether the sum forbids, allows or requires a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignalTiming {
     /// Below 0.85: too early for a signal.

@@ -103,7 +103,7 @@ impl ChokeParams {
     }
 }
 
-/// CHOKe, as the registry knows it.
+/// CHOKe, as registered.
 pub struct Choke;
 
 const VARS: &[Var] = &[

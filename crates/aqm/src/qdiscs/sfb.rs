@@ -73,7 +73,7 @@ fn check(params: &SfbParams) -> Result<(), String> {
     Ok(())
 }
 
-/// SFB, as the registry knows it.
+/// SFB, as registered.
 pub struct Sfb;
 
 const VARS: &[Var] = &[

@@ -18,7 +18,7 @@ pub enum Role {
 /// The metadata of a law or a scheme.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// What it is.
+    /// Its kind.
     pub role: Role,
     /// Its name: `codel`.
     pub name: &'static str,

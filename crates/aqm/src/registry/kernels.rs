@@ -110,7 +110,7 @@ fn law_of_kernel(law: &str) -> Option<&'static OfKernel> {
     LAWS.iter().find(|known| known.law == law)
 }
 
-/// The kernels that have a law or scheme, by age; none if no kernel has.
+/// The kernels that have a law or scheme, by age; empty if no kernel has it.
 pub fn kernels_of(law: &str) -> impl Iterator<Item = &'static KernelRelease> {
     let known = law_of_kernel(law);
     KERNELS.iter().filter(move |kernel| known.is_some_and(|law| kernel.series >= law.since))
@@ -181,7 +181,7 @@ fn named(law: &str, word: &str) -> Option<&'static KernelRelease> {
     kernels_of(law).find(|kernel| kernel.word == word)
 }
 
-/// The declared dialect behind a word: `linux` behind `linux-6.1`.
+/// The declared dialect that a word stands for: `linux` for `linux-6.1`.
 pub fn declared<'a>(law: &str, word: &'a str) -> &'a str {
     match (law_of_kernel(law), named(law, word)) {
         (Some(known), Some(_)) => known.dialect,

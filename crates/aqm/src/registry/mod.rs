@@ -186,7 +186,7 @@ pub fn effective(spec: &QdiscSpec, env: &Env) -> Result<Vec<Effective>, SpecErro
     Ok(release.into_iter().chain(values).collect())
 }
 
-/// The name of the effective value that is a release of Linux.
+/// The name of the effective value that holds the Linux release.
 pub const LINUX: &str = "linux";
 
 /// Every law, then every scheme.
@@ -244,7 +244,7 @@ pub fn dialect_of(spec: &QdiscSpec) -> &str {
 /// Makes an unregistered law from its declaration.
 ///
 /// # Errors
-/// [`SpecError`] with what is wrong in the declaration, or when a registered AQM has its name.
+/// [`SpecError`] with the error in the declaration, or when a registered AQM has its name.
 pub fn declare(declaration: Declaration, maker: Arc<dyn Maker>) -> Result<CustomLaw, SpecError> {
     if names().any(|known| known == declaration.name) {
         let Declaration { name, source, .. } = declaration;

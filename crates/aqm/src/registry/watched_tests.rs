@@ -62,7 +62,7 @@ fn every_signal_of_every_watched_entry_comes_with_evidence_and_nothing_else_chan
     }
 }
 
-/// MADPIE's flag is 1 before its certain drop, and the drop is what clears it.
+/// MADPIE's flag is 1 before its certain drop, which clears it.
 #[test]
 fn evidence_is_from_before_the_decision() {
     let (recorded, _) = overload("madpie", true);

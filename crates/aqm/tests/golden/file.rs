@@ -62,7 +62,7 @@ pub enum LawStep {
     },
 }
 
-/// What a law measures at its updates.
+/// The inputs that a law measures at its updates.
 #[derive(Clone, Debug)]
 pub enum Inputs {
     Sojourns(Vec<Span>),

@@ -42,7 +42,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     exit(101)
 }
 
-// What a prebuilt `core` needs from its environment: unwinding, which never happens, and bulk byte
+// The symbols that a prebuilt `core` needs: for unwinding, which never happens, and for bulk byte
 // operations.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}

@@ -1,4 +1,4 @@
-//! The flows of a capture: what each direction carried, and its round-trip times.
+//! The flows of a capture: the data of each direction, and its round-trip times.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

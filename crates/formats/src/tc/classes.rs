@@ -97,8 +97,8 @@ fn shape(setup: &TcSetup, qdisc: &TcQdisc, class: &TcClass, line: &mut ShapedLin
     let mut at = Some(class);
     for _ in 0..DEEPEST {
         let Some(class) = at else { break };
-        // A class without tokens for its ceiling waits, whatever its burst (Linux 6.1 sch_htb.c,
-        // htb_class_mode).
+        // A class without tokens for its ceiling waits, regardless of its burst (Linux 6.1
+        // sch_htb.c, htb_class_mode).
         let burst = class.bytes("cburst");
         if burst.is_none() && line.scheduler.is_none() {
             let given = class.options.iter().filter(|it| it.name == "burst");
@@ -131,8 +131,8 @@ fn shape(setup: &TcSetup, qdisc: &TcQdisc, class: &TcClass, line: &mut ShapedLin
     }
 }
 
-/// The largest rate of a class. The link share of hfsc divides what its ancestors leave, and limits
-/// nothing; a class without a link share gets at most its real-time curve (tc-hfsc(7)).
+/// The largest rate of a class. The link share of hfsc divides the rate left by its ancestors, and
+/// limits nothing; a class without a link share gets at most its real-time curve (tc-hfsc(7)).
 fn most(class: &TcClass) -> Option<u64> {
     let rate = class.rate("rate");
     match class.kind.as_str() {

@@ -46,7 +46,7 @@ pub struct TcBucket {
 pub struct TcWords {
     /// The kind, and its options.
     pub words: Vec<String>,
-    /// What the kernel does differently, one sentence per difference.
+    /// Differences of the kernel's behaviour, one sentence each.
     pub warnings: Vec<String>,
 }
 

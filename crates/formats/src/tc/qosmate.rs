@@ -6,7 +6,7 @@ use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::uci_text::{Section, sections_of};
 use crate::FormatError;
 
-/// Sections with options of queues; those of rules only mark packets.
+/// Sections with options of queues; sections of rules only mark packets.
 const SECTIONS: [&str; 5] = ["global", "settings", "advanced", "hfsc", "cake"];
 /// The DSCPs of each class, as the type-of-service byte.
 const CLASSES: [(u8, &str); 10] = [

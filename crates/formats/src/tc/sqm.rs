@@ -77,7 +77,7 @@ pub fn uci_of(links: &[TcLink], kernel: Option<(u32, u32)>) -> Result<TcWords, F
     Ok(TcWords { words: lines, warnings })
 }
 
-/// Refuses what SQM lacks: user-defined classes, and two overheads.
+/// Refuses features that SQM lacks: user-defined classes, and two overheads.
 fn check_alike(links: &[TcLink], first: &TcLink) -> Result<(), FormatError> {
     if links.iter().any(|it| it.scheduler.is_some()) {
         return Err(FormatError::whole(

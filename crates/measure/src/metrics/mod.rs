@@ -135,7 +135,7 @@ pub enum Better {
     Neither(&'static str),
 }
 
-/// What is estimated over the seeds.
+/// The statistic estimated over the seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Centre {
     /// The mean.

@@ -54,7 +54,7 @@ pub(crate) fn tree<'a>(
     }
 }
 
-/// Applies overrides to a parsed text, and records in `locations` what they have set.
+/// Applies overrides to a parsed text, and records the keys that they set in `locations`.
 ///
 /// # Errors
 /// [`ScenarioError`] with file, line and dotted path.

@@ -7,7 +7,7 @@ use crate::resolved::Trace;
 /// Parses a trace. `file` is its name in the manifest.
 ///
 /// # Errors
-/// Returns a sentence with the line number that says what would be right.
+/// Returns an error message with the line number and the remedy.
 pub(crate) fn parse(file: &str, text: &str, opportunity_bytes: u32) -> Result<Trace, String> {
     let mut opportunities_ms = Vec::new();
     for (index, line) in text.lines().enumerate() {

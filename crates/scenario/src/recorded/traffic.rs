@@ -11,7 +11,7 @@ const HEADERS: [&str; 2] = ["time,bytes", "time_s,bytes"];
 /// Parses a recording. `file` is its name in the manifest.
 ///
 /// # Errors
-/// Returns a sentence with the line number that says what would be right.
+/// Returns an error message with the line number and the remedy.
 pub(crate) fn parse(file: &str, text: &str) -> Result<Recording, String> {
     let mut amounts: Vec<(Span, u64)> = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -319,7 +319,7 @@ pub enum Loss {
         /// Probability of loss in the good state.
         good: f64,
     },
-    /// Each packet is lost with the probability that holds from the last of these times, in
-    /// nanoseconds; the first is zero.
+    /// Each packet is lost with the probability that applies from the latest of these times on, in
+    /// nanoseconds; the first time is zero.
     Schedule(Vec<(u64, f64)>),
 }

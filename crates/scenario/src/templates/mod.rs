@@ -203,7 +203,7 @@ fn whole(key: &str, value: &str) -> Result<u64, String> {
 /// The scenario with the keys that its templates set.
 ///
 /// # Errors
-/// [`ScenarioError`] if a link has such a key as well.
+/// [`ScenarioError`] if a link also sets one of these keys.
 pub(crate) fn applied(document: &Document) -> Result<Cow<'_, Document>, ScenarioError> {
     if document.links.values().all(|link| link.template.is_none()) {
         return Ok(Cow::Borrowed(document));

@@ -82,7 +82,7 @@ fn upstream(template: &Template, network: &Generation) -> Result<Generated, Stri
 }
 
 impl Generation {
-    /// The rate granted to an ONU: what is written, or an equal share.
+    /// The rate granted to an ONU: the one written, or an equal share.
     fn granted(&self, template: &Template, cycle: Span) -> Result<Rate, String> {
         let most = self.share(1, cycle);
         match (template.rate, template.onus) {

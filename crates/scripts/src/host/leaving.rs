@@ -13,7 +13,7 @@ use crate::read::Counter;
 const FIRST: u32 = 1;
 
 impl TestedHost {
-    /// Lets the sender act, and sends what it emits.
+    /// Lets the sender act, and sends the segments that it emits.
     pub(super) fn step(&mut self, now: Time, act: impl FnOnce(&mut Sender, &mut Vec<Packet>)) {
         let Stage::Open(ends) = &mut self.stage else { return };
         let mut packets = Vec::new();

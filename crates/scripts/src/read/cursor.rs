@@ -30,7 +30,7 @@ impl<'a> Cursor<'a> {
         line
     }
 
-    /// An error at the current position: what is wrong, and what would be right.
+    /// An error at the current position: the problem and the remedy.
     pub(super) fn error(&mut self, message: String) -> ReadError {
         ReadError { line: self.line(), message }
     }

@@ -25,7 +25,7 @@ pub use self::script::{
 pub struct ReadError {
     /// Its line.
     pub line: u32,
-    /// What is wrong, and what would be right.
+    /// The problem, and the remedy.
     pub message: String,
 }
 

@@ -1,6 +1,6 @@
 //! ACK aggregation (Linux 6.1 `bbr_update_ack_aggregation`): `extra_acked` is the largest number of
-//! packets acknowledged beyond what the bandwidth explains. BBR v1 and v3 add it to the window, so
-//! that a flow keeps sending between two aggregates.
+//! packets acknowledged in excess of the bandwidth. BBR v1 and v3 add it to the window, so that a
+//! flow keeps sending between two aggregates.
 
 use sojourn_aqm::Time;
 

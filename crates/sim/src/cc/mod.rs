@@ -92,7 +92,7 @@ macro_rules! registry {
         /// Parses `kind[@dialect][:param=value,...]`, the syntax that AQMs use too.
         ///
         /// # Errors
-        /// A sentence that says what would be right.
+        /// A sentence with the error and the remedy.
         pub fn configure(text: &str) -> Result<ConfiguredControl, String> {
             let text = SpecText::parse(text)?;
             match text.kind.as_str() {

@@ -3,7 +3,7 @@
 
 use sojourn_aqm::Time;
 
-/// Fewest round trips of an interval; the most is four times as many (`bbr_lt_intvl_min_rtts`).
+/// Fewest round trips of an interval; the most is four times this number (`bbr_lt_intvl_min_rtts`).
 const INTERVAL_MIN_ROUNDS: u32 = 4;
 /// Fraction of packets lost that makes an interval lossy (`bbr_lt_loss_thresh`).
 const LOSS_THRESH: f64 = 50.0 / 256.0;
@@ -14,7 +14,7 @@ const SAME_BYTES: f64 = 4000.0 / 8.0;
 /// Round trips for which the rate is used (`bbr_lt_bw_max_rtts`).
 const USE_ROUNDS: u32 = 48;
 
-/// An acknowledgement, as the detector needs it.
+/// The data about an acknowledgement that the detector needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PolicerInput {
     /// Now.

@@ -148,7 +148,7 @@ fn below_four_packets_marks_reduce_the_rate() {
 
 #[test]
 fn below_four_packets_the_rate_grows_by_a_packet_per_target_in_a_target() {
-    // prague_update_cwnd: growth by 1500 bytes per 25 ms in 25 ms, whatever the round trip.
+    // prague_update_cwnd: growth by 1500 bytes per 25 ms in 25 ms, at any round trip.
     let mut flow = slow();
     flow.prague.rate = 240_000.0; // four packets per 25 ms
     (0..4).for_each(|_| {

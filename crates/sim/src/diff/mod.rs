@@ -3,7 +3,7 @@
 //!
 //! The scenario is run with the first AQM, and every arrival at one link is recorded. The recorded
 //! arrivals are then replayed to the link alone, once for each AQM, under the same random stream.
-//! This is an open loop: no sender reacts to a signal. The first replay repeats what happened in
+//! This is an open loop: no sender reacts to a signal. The first replay repeats the decisions of
 //! the run.
 
 mod single_link;

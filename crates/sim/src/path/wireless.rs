@@ -57,9 +57,10 @@ impl Path {
         self.agenda.set(alarm, medium.next());
     }
 
-    /// Accounts airtime after a link has sent. A link that serves stations by airtime accounts what
-    /// it sends to a station, delivered or not, and what it receives from one (Linux 6.1
-    /// drivers/net/wireless/ath/ath9k, `ath_tx_count_airtime` and `ath_rx_count_airtime`).
+    /// Accounts airtime after a link has sent. A link that serves stations by airtime accounts the
+    /// airtime of its packets to a station, delivered or not, and of those received from a station
+    /// (Linux 6.1 drivers/net/wireless/ath/ath9k, `ath_tx_count_airtime` and
+    /// `ath_rx_count_airtime`).
     #[inline]
     fn account_airtime(
         &mut self,

@@ -23,7 +23,7 @@ pub(super) const fn sack_bytes(blocks: u32) -> u32 {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
 
-/// What fits into an acknowledgement.
+/// The fields and blocks that fit into an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OptionRoom {
     /// Fields of the option.

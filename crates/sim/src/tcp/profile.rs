@@ -77,8 +77,8 @@ pub struct AckRule {
     /// segments at once (since 6.6, `tcp_measure_rcv_mss`).
     pub answers_push: bool,
     /// Whether a sample of the receiver's round trip that is below the mean replaces the mean
-    /// (Linux 6.1.192 `tcp_rcv_rtt_update`). In 6.1 as released, and before, such a sample has the
-    /// weight of an eighth, like any other.
+    /// (Linux 6.1.192 `tcp_rcv_rtt_update`). In 6.1 as released, and in earlier kernels, such a
+    /// sample has the weight of an eighth, like any other.
     pub least_rtt: bool,
     /// Whether a SACK block is the whole contiguous range around its last segment (RFC 2018 §4,
     /// ns-2) instead of a remembered block as extended so far (Linux `tcp_sack_new_ofo_skb`).
@@ -539,7 +539,7 @@ pub const PROFILES: [Profile; 15] = [
         marks_new_data: true,
         moderation: Moderation::Never,
         // Linux since 3.13 counts packets in slow start; CUBIC of 3.17 divides its count by the
-        // packets covered by an acknowledgement, which amounts to counting packets too.
+        // packets covered by an acknowledgement, which has the same effect.
         slow_start_per_ack: EACH,
         avoidance_per_ack: EACH,
         undo: false,

@@ -52,7 +52,7 @@ pub(super) struct ReceiveBuffer {
     /// The last announced window (`rcv_wnd`), and its right edge, modulo 2^32.
     window: u32,
     edge: u32,
-    /// Memory of the out-of-order segments in bytes, and one past the last of them.
+    /// Memory of the out-of-order segments in bytes, and the number after the last of them.
     held: u32,
     held_to: u32,
     /// The buffers that hold them, allocated when first needed.
@@ -221,9 +221,9 @@ impl ReceiveBuffer {
         segment.wrapping_mul(self.payload())
     }
 
-    /// Announces a window, never taking back what was announced (Linux `tcp_select_window`).
-    /// Returns it in segments and remaining bytes, computed together to save a division, and
-    /// whether there is little room.
+    /// Announces a window, never reducing its right edge (Linux `tcp_select_window`). Returns it in
+    /// segments and remaining bytes, computed together to save a division, and whether there is
+    /// little room.
     #[inline]
     pub(super) fn announce(&mut self, next: u32, unread: u32) -> (u32, u16, bool) {
         let room = self.room(unread);

@@ -321,7 +321,7 @@ mod tests {
         };
         assert_eq!(timeout(0, 10), 3000.0);
         assert_eq!([timeout(5, 15), timeout(10, 20)], [3000.0; 2], "the first round trip lasts");
-        // The round's largest deviation was the first one; the next round begins.
+        // The first deviation was the round's largest; the next round begins.
         assert_eq!(timeout(11, 21), 3000.0);
         // Four samples have reduced the deviation to 3/4^5 of 2000 ms: now the variance follows.
         let (before, after) = (timeout(21, 30), timeout(22, 31));

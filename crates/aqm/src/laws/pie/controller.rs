@@ -171,7 +171,7 @@ impl Controller {
         each!(self, pie => pie.burst_allowance())
     }
 
-    /// The sum of probabilities; 0 in the dialect without such a sum.
+    /// The sum of probabilities; 0 in the dialect that has no sum.
     pub(in crate::laws) fn accumulator(&self) -> f64 {
         match self {
             Controller::Standard(pie) => pie.accumulator(),

@@ -58,7 +58,7 @@ fn the_draft_draws_up_to_a_sum_of_exactly_8_5() {
     assert_eq!((gap(), gap()), (Some(86), Some(86)));
 }
 
-/// RFC 8033 Appendix A: the sojourn time counts, whatever backlog the packet left behind; fact
+/// RFC 8033 Appendix A: the sojourn time counts, regardless of the backlog behind the packet; fact
 /// aqm-79.
 #[test]
 fn appendix_a_keeps_the_delay_of_a_packet_that_left_nothing() {

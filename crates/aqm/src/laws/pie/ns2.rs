@@ -45,7 +45,7 @@ pub(super) struct Setup {
     pub(super) uses_stamps: bool,
     /// ns-3: the probability stays in 0..=1, and a delay above 200 ms gets no kick.
     pub(super) is_ns3: bool,
-    /// ns-3 under a limit in packets: a backlog of two packets is exempt, whatever their size.
+    /// ns-3 under a limit in packets: a backlog of two packets is exempt, regardless of their size.
     pub(super) counts_packets: bool,
 }
 

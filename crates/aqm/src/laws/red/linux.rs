@@ -82,7 +82,7 @@ impl LinuxRed {
         red
     }
 
-    /// What `tc red` computes (iproute2 `q_red.c`, `red_parse_opt`).
+    /// Computes the values that `tc red` computes (iproute2 `q_red.c`, `red_parse_opt`).
     fn configure(&mut self, rate: Rate) {
         let packet = self.setup.mean_packet_bytes;
         let before = self.state.average >> self.curve.weight_log;

@@ -160,8 +160,8 @@ fn check(params: &RedParams) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses what `tc red` refuses: thresholds that are not in bytes, and a burst too short for the
-/// thresholds.
+/// Refuses the same values as `tc red`: thresholds that are not in bytes, and a burst too short for
+/// the thresholds.
 ///
 /// # Errors
 /// A sentence with the rule.

@@ -78,8 +78,8 @@ fn is_covered(old: &TcpSegment, new: &TcpSegment) -> bool {
     }
 }
 
-/// Compares the ranges that the older segment SACKs with the new segment's: less if the new segment
-/// covers them and more. A DSACK is always more.
+/// Compares the ranges that the older segment SACKs with the new segment's: `Less` if the new
+/// segment covers them and more. A DSACK is always more.
 fn compare_sacks(old: &TcpSegment, new: &TcpSegment) -> Ordering {
     let (olds, news) = (old.sack_blocks(), new.sack_blocks());
     match (olds.is_empty(), news.is_empty()) {

@@ -1,5 +1,5 @@
-//! The empty queues whose COBALT is not at rest yet: a list linked in both directions, so that a
-//! queue can leave from the middle.
+//! The empty queues whose COBALT is not at rest yet: a doubly linked list, so a queue can be
+//! removed from the middle.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -49,7 +49,7 @@ use shaper::Shaper;
 use tins::{List, Tin};
 use ways::Place;
 
-/// CAKE, as the registry knows it.
+/// CAKE, as registered.
 pub struct Cake;
 
 const VARS: &[Var] = &[

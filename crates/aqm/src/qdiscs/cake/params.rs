@@ -187,7 +187,7 @@ impl CakeParams {
     }
 
     /// The limit of packets and that of buffer memory (Linux 6.1 sch_cake.c, cake_reconfigure:
-    /// `memlimit` replaces what follows from the bandwidth).
+    /// `memlimit` replaces the value derived from the bandwidth).
     pub(super) fn limits(&self) -> (Limit, u64) {
         let bytes = match self.limit {
             packets @ Limit::Packets(_) => return (packets, u64::MAX),

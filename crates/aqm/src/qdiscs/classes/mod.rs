@@ -2,8 +2,8 @@
 //! leaf is next.
 //!
 //! [`Prio`] serves the first leaf with a packet (Linux `sch_prio.c`). [`Htb`] gives each class a
-//! rate and a ceiling, and lends what a class leaves unused (Linux `sch_htb.c`). [`Hfsc`] gives
-//! each class service curves (Linux `sch_hfsc.c`). The DSCP of a packet chooses its leaf.
+//! rate and a ceiling, and lends a class's unused rate to others (Linux `sch_htb.c`). [`Hfsc`]
+//! gives each class service curves (Linux `sch_hfsc.c`). The DSCP of a packet chooses its leaf.
 
 mod hfsc;
 mod htb;

@@ -318,8 +318,8 @@ fn without_an_upper_limit_the_line_is_always_busy() {
     assert_shares(vec![share(None, 10), share(None, 30)], &[1], &[100_000.0]);
 }
 
-/// Stoica, Zhang and Ng 1997: a real-time curve guarantees its rate whatever the shares are, but no
-/// more.
+/// Stoica, Zhang and Ng 1997: a real-time curve guarantees its rate regardless of the shares, but
+/// no more.
 #[test]
 fn a_real_time_curve_is_guaranteed_and_gives_nothing_beyond_it() {
     let top = limited(share(None, 1), 10_000);

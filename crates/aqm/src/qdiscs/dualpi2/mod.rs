@@ -42,7 +42,7 @@ use crate::time::{Span, Time};
 use crate::units::Limit;
 use signals::{Coupled, Place};
 
-/// DualPI2, as the registry knows it.
+/// DualPI2, as registered.
 pub struct DualPi2;
 
 const VARS: &[Var] = &[

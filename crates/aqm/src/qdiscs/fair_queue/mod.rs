@@ -39,7 +39,7 @@ use rounds::{Age, Rounds};
 use table::{FlowTable, Forgetting};
 use throttled::Throttled;
 
-/// fq, as the registry knows it.
+/// fq, as registered.
 pub struct FairQueue;
 
 const VARS: &[Var] = &[
@@ -144,8 +144,8 @@ impl<P: Packet> Queues<P> {
         departure.packet.departure().map_or(enqueued, |at| at.min(enqueued + horizon))
     }
 
-    /// Whether a packet need not wait for its flow's turn (Linux 7.2 sch_fq.c,
-    /// fq_fastpath_check; in Linux 6.1, fq_classify).
+    /// Whether a packet may bypass its flow's turn (Linux 7.2 sch_fq.c, fq_fastpath_check; in Linux
+    /// 6.1, fq_classify).
     fn passes(&self, now: Time, packet: &P, due: Time) -> bool {
         if !self.has_bands() {
             return packet.priority() == CONTROL;

@@ -369,7 +369,7 @@ fn an_empty_discipline_lists_no_queue() {
     assert_eq!(observed(&fq), [0.0, 0.0, 0.0]);
 }
 
-/// RFC 8290 §4.2: a queue begins as new with a quantum; what it sends is subtracted.
+/// RFC 8290 §4.2: a queue begins as new with a quantum, from which its sent bytes are subtracted.
 #[test]
 fn a_flow_queue_says_in_which_list_it_is_and_what_it_may_still_send() {
     let mut fq = fq(&[("quantum", "1500B")]);

@@ -218,7 +218,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         self.judged(index, bytes).take()
     }
 
-    /// Drops the head of a queue to make room. Returns its size, or none if the queue is empty.
+    /// Drops the head of a queue to make room. Returns its size, or `None` if the queue is empty.
     pub(crate) fn evict(&mut self, index: u32, now: Time, sink: &mut dyn Sink<P>) -> Option<u32> {
         let mut buffers = self.buffers;
         let mut counting = CountsBuffers { sink, buffers: &mut buffers };

@@ -34,10 +34,10 @@ use crate::rng::{Rng, splitmix};
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
-/// SFQ without RED, as the registry knows it.
+/// SFQ without RED, as registered.
 pub struct Sfq;
 
-/// SFQ with RED in every queue, as the registry knows it.
+/// SFQ with RED in every queue, as registered.
 pub struct SfqRed;
 
 const VARS: &[Var] = &[

@@ -1,5 +1,5 @@
-//! What is wrong or doubtful in a set-up: each finding with its reason, evidence, remedy, and the
-//! scenarios before and after if they can be simulated.
+//! Problems in a set-up: each finding has a reason, evidence, a remedy, and scenarios before and
+//! after if they can be simulated.
 
 mod framing;
 mod queues;
@@ -92,7 +92,7 @@ impl Findings<'_> {
     }
 }
 
-/// Finds what is wrong or doubtful; wrong settings come first.
+/// Finds wrong and doubtful settings; wrong ones come first.
 pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
     let mut findings = Findings { setup, given, all: Vec::new() };
     of_notes(&mut findings);

@@ -1,4 +1,4 @@
-//! Checks of a link, whatever its queue.
+//! Checks of a link that do not depend on its queue.
 
 use sojourn_aqm::{Span, Time};
 

@@ -25,7 +25,7 @@ struct Over<'a> {
     is_used: bool,
 }
 
-/// The flows over every link, found in one pass, as a scenario may have thousands of both.
+/// The flows over every link, found in one pass, because a scenario may have thousands of both.
 fn over_links(resolved: &Resolved) -> Vec<Over<'_>> {
     let mut over = vec![Over::default(); resolved.links.len()];
     for flow in &resolved.flows {

@@ -11,7 +11,7 @@ const DELAYS: [&str; 4] = ["target", "sojourn_threshold", "ce_threshold", "l_min
 const BACKLOGS: [&str; 3] = ["min_th", "backlog_threshold", "length_trigger"];
 /// Settings that give the period of a law's updates, or an interval.
 const PERIODS: [&str; 5] = ["tupdate", "max_burst", "adapt_interval", "freeze_time", "interval"];
-/// Laws that never mark, whatever their settings.
+/// Laws that never mark, regardless of their settings.
 const NEVER_MARK: [&str; 2] = ["taildrop", "sfq"];
 
 /// The queue of a link with its settings, defaults filled in.
@@ -167,8 +167,8 @@ pub(super) fn buffer_below_packet(queue: &Queue<'_>) -> Option<String> {
     })
 }
 
-/// A queue delay below the transmission time of a packet: the law then acts on every packet that
-/// arrives behind another, whatever the value. A CAKE that shapes raises its target to 1.5 packets
+/// A queue delay below the transmission time of a packet: with any such value, the law acts on
+/// every packet that arrives behind another. A CAKE that shapes raises its target to 1.5 packets
 /// (Linux sch_cake.c, `cake_set_rate`), and DualPI2 exempts the last `l_min_len` packets.
 pub(super) fn threshold_below_packet(queue: &Queue<'_>) -> Option<String> {
     if queue.shaper().is_some() {

@@ -18,7 +18,7 @@ pub(crate) struct FirstFailure {
 pub(crate) struct LibraryFailure {
     /// The transport's name in the scenario.
     pub(crate) transport: String,
-    /// The flow, the end, the time, the method, and what was wrong.
+    /// The flow, the end, the time, the method, and the problem.
     pub(crate) sentence: String,
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct EndpointFlow {
     began: Option<Time>,
     /// Whether the client is connected.
     is_connected: bool,
-    /// Data that the server has not written yet; none before the request has arrived.
+    /// Data that the server has not yet written; `None` before the request arrives.
     to_write: Option<u64>,
     /// Whether lost packets of the flow are recorded, so that their contents can be freed.
     notes_losses: bool,

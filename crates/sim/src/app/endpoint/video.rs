@@ -23,7 +23,7 @@ pub(crate) struct VideoCall {
 }
 
 impl VideoCall {
-    /// Frames of these sizes at the best quality, one in every interval.
+    /// Frames of these sizes at the best quality, one per interval.
     pub(crate) fn new(sizes: Sizes, interval: Span, rng: Rng) -> VideoCall {
         let (next, frames) = (Time::NEVER, Frames::default());
         VideoCall { sizes, interval, rng, sent: 0, next, frames }

@@ -506,7 +506,7 @@ mod tests {
         assert!(window.cwnd >= good, "{} is back", window.cwnd);
     }
 
-    /// Linux `bbr_cwnd_event`, `CA_EVENT_TX_START`: `bbr_check_probe_rtt_done`, whatever the round.
+    /// Linux `bbr_cwnd_event`, `CA_EVENT_TX_START`, calls `bbr_check_probe_rtt_done` in any round.
     #[test]
     fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
         let (mut bbr, mut window) = started();

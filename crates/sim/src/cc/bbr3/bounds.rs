@@ -58,8 +58,8 @@ impl Bounds {
         self.inflight_hi.saturating_sub(room).max(MIN_CWND)
     }
 
-    /// After a round with losses outside of probing, lowers the short-term bounds to 0.7, but not
-    /// below what was just delivered.
+    /// After a round with losses outside of probing, lowers the short-term bounds to 0.7 of their
+    /// values, but not below the amount just delivered.
     pub(crate) fn adapt_lower_bounds(&mut self, latest: Latest, max_bw: f64, cwnd: u32) {
         let bw_lo = self.bw_lo.unwrap_or(max_bw);
         let inflight_lo = if self.inflight_lo == u32::MAX { cwnd } else { self.inflight_lo };

@@ -1,6 +1,6 @@
-//! BBR v3: models bandwidth and round-trip time like v1, and bounds the packets in flight by what
-//! it learns from losses (draft-ietf-ccwg-bbr; Google's `tcp_bbr.c`, branch v3, which also names
-//! the fields).
+//! BBR v3: models bandwidth and round-trip time like v1, and bounds the packets in flight by a
+//! model of losses (draft-ietf-ccwg-bbr; Google's `tcp_bbr.c`, branch v3, which also names the
+//! fields).
 //!
 //! Deviations from that code: real numbers instead of fixed point; no ECN, which that code also
 //! leaves off unless a route enables it; no protective load balancing and no fast path, which do

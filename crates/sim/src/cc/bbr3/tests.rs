@@ -102,7 +102,8 @@ fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
     assert!(small.until_phase(Phase::Refill, 4) <= 8);
 }
 
-/// draft-ietf-ccwg-bbr §5.3.3.6, `HasElapsedInPhase`: after the wait, not exactly at its end.
+/// draft-ietf-ccwg-bbr §5.3.3.6, `HasElapsedInPhase`: after the end of the wait, not exactly at its
+/// end.
 #[test]
 fn a_probe_starts_when_its_wait_is_over() {
     for (late, phase) in [(Span::ZERO, Phase::Cruise), (Span::from_nanos(1), Phase::Refill)] {
@@ -193,7 +194,7 @@ fn samples_of_what_leaves_at_the_end_of_probe_rtt_are_limited() {
     assert!(!rounds.bbr.holds_back());
 }
 
-/// draft-ietf-ccwg-bbr, `BBRHandleRestartFromIdle`: `BBRCheckProbeRTTDone`, whatever the round.
+/// draft-ietf-ccwg-bbr, `BBRHandleRestartFromIdle`, calls `BBRCheckProbeRTTDone` in any round.
 #[test]
 fn a_restart_from_idle_ends_probe_rtt_once_its_200_ms_have_passed() {
     let mut rounds = Rounds::cruising();

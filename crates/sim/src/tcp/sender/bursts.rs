@@ -3,7 +3,7 @@
 //!
 //! Deviations from Linux: lost segments that left at the same time are retransmitted together, even
 //! if they were several bursts without pacing. Small queues (`tcp_small_queue_check`) are not
-//! modelled, as no other flow uses a sender's link, so it does not matter where packets are queued.
+//! modelled: no other flow uses a sender's link, so it does not matter where packets are queued.
 //! Receivers do not merge segments (GRO): behind a slower link, packets arrive one by one, and a
 //! receiver that processes each on arrival has nothing to merge.
 

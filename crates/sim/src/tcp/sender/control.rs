@@ -100,7 +100,7 @@ impl Sender {
     }
 
     /// Reports that sending resumes with nothing in flight. For a control that samples the delivery
-    /// rate, this counts only if the application was the limit (Linux `bbr_cwnd_event`).
+    /// rate, an idle period counts only if the application was the limit (Linux `bbr_cwnd_event`).
     pub(super) fn tell_idle(&mut self, now: Time) {
         if self.rate.as_ref().is_none_or(|rate| rate.is_app_limited()) {
             self.cc.on_idle(now, now.since(self.sent.last_at), &mut self.window);

@@ -1,6 +1,6 @@
 //! The sending side of a TCP connection, in packets: the acknowledgement path of Linux 6.1
-//! (`tcp_ack`, `tcp_fastretrans_alert`). Where stacks differ, the [`Profile`] decides: what counts
-//! as a loss, how the window comes down, how it grows, how a timeout is handled.
+//! (`tcp_ack`, `tcp_fastretrans_alert`). Where stacks differ, the [`Profile`] decides: which events
+//! count as a loss, how the window comes down, how it grows, how a timeout is handled.
 //!
 //! There is one file per step of [`Sender::on_ack`]. In order: `sack` and `undo` read the
 //! acknowledgement, `loss_detection` marks losses, `episode` and `timeout` change the state,

@@ -30,8 +30,8 @@ struct Sending {
 }
 
 impl Sender {
-    /// Called when the application has data to send, possibly after a pause: sends what the windows
-    /// allow.
+    /// Called when the application has data to send, possibly after a pause: sends as much as the
+    /// windows allow.
     pub fn send(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         if self.board.nxt() == 0 {
             self.mark_app_limited(); // nothing was written before
@@ -100,8 +100,8 @@ impl Sender {
         has_written
     }
 
-    /// Sends what the windows allow: first lost segments, then new data. `restart` means that an
-    /// acknowledgement restarts the timer.
+    /// Sends as much as the windows allow: first lost segments, then new data. `restart` means that
+    /// an acknowledgement restarts the timer.
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.retransmit_lost(now, emit);
         let Sending { room, unsent, allowed, sent, deferred } = self.send_written(now, emit);
@@ -262,8 +262,8 @@ impl Sender {
         }
     }
 
-    /// Sends the next new segment. Inlined down to the access link, as the calls cost 0.7 % of a
-    /// run.
+    /// Sends the next new segment. Inlined down to the access link, because the calls cost 0.7 % of
+    /// a run.
     #[inline(always)]
     pub(super) fn transmit(&mut self, now: Time, emit: &mut impl FnMut(Packet)) {
         let seq = self.board.send_new(now);

@@ -1,7 +1,7 @@
 //! Service curves of two pieces (Linux 6.1 sch_hfsc.c; the kernel's functions are named at ours).
 //!
-//! Times are ticks of 64 ns since a start before time zero, as the kernel's clock never reads zero.
-//! Additions wrap as in the kernel, where the inverse of a slope of zero is infinite.
+//! Times are ticks of 64 ns since a start before time zero, because the kernel's clock never reads
+//! zero. Additions wrap as in the kernel, where the inverse of a slope of zero is infinite.
 
 use crate::time::{Rate, Span, Time};
 
@@ -11,7 +11,7 @@ const TICKS_PER_SEC: u64 = 1_000_000_000 >> PSCHED_SHIFT;
 /// Fractional bits of a slope, and of its inverse.
 const SM_SHIFT: u32 = 30 - PSCHED_SHIFT;
 const ISM_SHIFT: u32 = 8 + PSCHED_SHIFT;
-/// What the clock reads at time zero.
+/// The clock's value at time zero.
 const START: u64 = 1024 * TICKS_PER_SEC;
 
 /// A service curve: a slope for a while, then another.

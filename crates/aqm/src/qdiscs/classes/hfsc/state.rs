@@ -103,7 +103,7 @@ impl Classes {
         self.nodes[leaf].real_time.is_some()
     }
 
-    /// Whether a leaf waits for its turn (cl_in_el_or_vttree).
+    /// Whether a leaf has packets and awaits its turn (cl_in_el_or_vttree).
     pub(super) fn is_active(&self, leaf: usize) -> bool {
         self.nodes[leaf].active > 0 || self.by_eligible.contains(&leaf)
     }

@@ -46,7 +46,7 @@ impl Feed {
         self.members &= !(1 << class);
     }
 
-    /// Gives the turn to the next class; after the last, nobody has it.
+    /// Gives the turn to the next class; after the last class, to none.
     pub(super) fn advance(&mut self) {
         self.at = self.at.and_then(|at| self.from(u32::from(at) + 1));
     }

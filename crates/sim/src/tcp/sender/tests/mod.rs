@@ -88,7 +88,7 @@ impl Script {
         sent
     }
 
-    /// Lets the next timer expire; returns its time in milliseconds and what was sent.
+    /// Lets the next timer expire; returns its time in milliseconds and the segments sent.
     fn expire(&mut self) -> (f64, Vec<u32>) {
         self.now = self.sender.next_timer();
         let mut sent = Vec::new();

@@ -81,7 +81,7 @@ fn duplicates_after_a_timeout_send_nothing() {
     assert_eq!(sent, NOTHING, "they answer retransmissions that were not needed");
 }
 
-/// RFC 6582 §3.2 step 3: the window shrinks by what is acknowledged and grows by one segment.
+/// RFC 6582 §3.2 step 3: the window shrinks by the acknowledged amount and grows by one segment.
 #[test]
 fn a_partial_acknowledgement_of_more_than_the_duplicates_deflates_the_window() {
     let mut script = newreno();
