@@ -1,5 +1,5 @@
-//! Cases that cost more than a plain dumbbell, so that no limit rests on one shape of scenario:
-//! `cliffs.toml` lists them.
+//! Cases that cost more than a plain dumbbell, so that no limit depends on a single shape of
+//! scenario: `cliffs.toml` lists them.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ fn usual() -> (u64, u64) {
     (1_000, 2_000)
 }
 
-/// All of them.
+/// All cases.
 pub fn cases() -> Vec<Cliff> {
     toml::from_str::<List>(LIST).expect("the list is valid").case
 }

@@ -1,5 +1,5 @@
-//! The sender's cost per acknowledgement for every congestion control. Scoreboard, timers and
-//! sending are included, network and receiver are not.
+//! The sender's cost per acknowledgement for every congestion control. It includes scoreboard,
+//! timers and sending, but neither network nor receiver.
 
 use std::collections::VecDeque;
 use std::time::Instant;

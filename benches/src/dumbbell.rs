@@ -4,7 +4,7 @@ use sojourn_scenario::{Resolved, Scenario, Source};
 
 const TEXT: &str = include_str!("../../python/sojourn/scenarios/dumbbell-cubic.toml");
 
-/// What a bench runs.
+/// The settings of a bench.
 #[derive(Clone, Debug)]
 pub struct Dumbbell {
     /// The AQM in its text form.

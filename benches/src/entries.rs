@@ -11,7 +11,7 @@ use sojourn_aqm::{Cause, Ecn, Env, Limit, Packet, Qdisc, QdiscSpec, Rate, Rng, S
 
 use super::verdict;
 
-/// Pairs per run, and number of runs; the fastest counts. Runs are short, so that some are
+/// Pairs per run, and number of runs; the fastest counts. Runs are short, so some of them are
 /// undisturbed.
 const PAIRS: u64 = 20_000;
 const RUNS: usize = 100;
@@ -104,7 +104,7 @@ impl Bench {
     }
 }
 
-/// What a pair costs.
+/// The cost of a pair.
 struct Cost {
     nanos: f64,
     /// The excess over an empty FIFO, measured alternately with it.
@@ -114,7 +114,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// `None` if the AQM does not accept the settings.
+    /// `None` if the AQM refuses the settings.
     fn measure(kind: &str, settings: &str, backlog: u32, flows: u64) -> Option<Cost> {
         let mut bench = Bench::new(kind, settings, backlog, flows)?;
         let mut empty = Bench::new("taildrop", "", 0, 1).expect("tail drop builds");
@@ -139,7 +139,7 @@ impl fmt::Display for Cost {
     }
 }
 
-/// The most nanoseconds above the cost of an empty FIFO.
+/// The goal: nanoseconds above the cost of an empty FIFO.
 const ONE_QUEUE: f64 = 15.0;
 const FLOW_QUEUES: f64 = 60.0;
 

@@ -1,5 +1,5 @@
-//! Instructions per bottleneck packet, counted by valgrind because they do not drift.
-//! `benches/instructions.toml` is the limit. The build of wheels has its own table, which limits
+//! Instructions per bottleneck packet, counted by valgrind because counts do not drift.
+//! `benches/instructions.toml` is the limit. The wheels' build has a separate table, which limits
 //! nothing.
 
 use std::process::Command;
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::measured::{Measured, TABLE, WHEEL_TABLE, committed};
 use super::{cliffs, large, reference, verdict};
 
-/// The check fails if a count exceeds the table by more than this fraction, and asks for a new
-/// table if it is lower by more than this.
+/// The check fails if a count exceeds the table by more than this fraction, and requests a new
+/// table if a count is lower by more than this.
 const ALLOWANCE: f64 = 0.03;
 
 /// Cases counted at the same time.
@@ -25,7 +25,7 @@ fn cases() -> Vec<Box<dyn Measured>> {
         .collect()
 }
 
-/// The case of a name, which may also be one of those that measure memory.
+/// The case with a name, including the cases that measure memory.
 pub fn case(name: &str) -> Box<dyn Measured> {
     let fast = reference::FAST.into_iter().map(|case| Box::new(case) as _);
     let mut all = cases().into_iter().chain(fast);
@@ -95,8 +95,8 @@ pub fn write() {
     print!("{}", write_table(TABLE, about, &cases, &count(&cases)));
 }
 
-/// Writes the table for the build of wheels, which is this program's build, and prints how far each
-/// case is from its goal.
+/// Writes the table for the build of wheels, with which this program must be built, and prints how
+/// far each case is from its goal.
 pub fn write_wheel() {
     let usual = committed(TABLE);
     let cases = cases();

@@ -1,17 +1,17 @@
-//! Scenarios of many links or many groups of flows, so that what a packet costs does not grow with
-//! their number unnoticed.
+//! Scenarios of many links or many groups of flows, to notice when the cost of a packet grows with
+//! their number.
 
 use sojourn_record::rows::{Run, Scope};
 use sojourn_scenario::{Resolved, Scenario, Source};
 
 use super::measured::Measured;
 
-/// What there is many of.
+/// The objects of which a case has many.
 #[derive(Clone, Copy)]
 enum Many {
     /// Groups of one flow on a link, each with another RTT.
     Groups,
-    /// Links one behind the other.
+    /// Links in a chain.
     Links,
 }
 
@@ -22,7 +22,7 @@ pub struct Large {
     count: u32,
 }
 
-/// All of them.
+/// All cases.
 pub const CASES: [Large; 6] = [
     Large { name: "groups-1", many: Many::Groups, count: 1 },
     Large { name: "groups-1000", many: Many::Groups, count: 1_000 },
@@ -72,7 +72,7 @@ impl Measured for Large {
         scenario.unwrap_or_else(|why| panic!("{}: {why}", self.name)).resolved().clone()
     }
 
-    /// Every link of a parking lot counts: a packet passes many.
+    /// Every link of a parking lot counts, because a packet passes many links.
     fn packets_sent(&self, run: &Run) -> u64 {
         let sent = run.summary.iter().filter(|row| row.scope == Scope::Queue);
         sent.filter(|row| row.metric == "sent").map(|row| row.value as u64).sum()
@@ -84,7 +84,7 @@ fn groups(count: u32) -> String {
                 queue = \"codel\"\n";
     let flows = FLOWS / count;
     let group = |index| {
-        // All between 20 and 60 ms, evenly.
+        // The RTTs are spread evenly between 20 and 60 ms.
         let rtt_us = 20_000 + 40_000 * index / count;
         format!(
             "[[flows]]\nname = \"g{index}\"\nclass = \"all\"\ncount = {flows}\n\

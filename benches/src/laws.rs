@@ -1,4 +1,4 @@
-//! The cost of a packet under a law in the registry and under the same law in a library.
+//! The cost of a packet under a law in the registry, and under the same law in a library.
 //!
 //! Reports nanoseconds per packet for `codel`, `pie` and each library's law. Many short runs
 //! alternate and the best counts, so that on a busy machine each law gets an undisturbed moment.
@@ -33,7 +33,7 @@ impl Packet for Datagram {
     }
 }
 
-/// Counts results, so that the compiler does not remove them as unused.
+/// Counts results, so the compiler cannot remove them as unused.
 #[derive(Default)]
 struct Count(u64);
 
@@ -44,7 +44,7 @@ impl Sink<Datagram> for Count {
     fn marked(&mut self, _: &mut Datagram, _: Time, _: Stage, _: Cause) {}
 }
 
-/// Nanoseconds per packet with ten to twenty packets queued, and the number dropped.
+/// Nanoseconds per packet with ten to twenty queued packets, and the number dropped.
 fn cost(text: &str, packets: u64, laws: &CustomLaws) -> (f64, u64) {
     let spec = QdiscSpec::parse_with(text, laws).expect("a legal description");
     let rate = Some(Rate::from_bps(10_000_000));
@@ -65,7 +65,7 @@ fn cost(text: &str, packets: u64, laws: &CustomLaws) -> (f64, u64) {
     (started.elapsed().as_secs_f64() * 1e9 / packets as f64, count.0)
 }
 
-/// Instructions per packet; none without valgrind.
+/// Instructions per packet; `None` without valgrind.
 fn instructions(name: &str, files: &[&str]) -> Option<f64> {
     let counted = |packets: u64| {
         let mut child = Command::new(std::env::current_exe().expect("this program has a path"));
@@ -87,7 +87,7 @@ pub fn once(name: &str, packets: &str, files: &[&str]) {
     cost(name, number(packets), &laws(files));
 }
 
-/// A line for each law.
+/// Prints a line for each law.
 pub fn table(files: &[&str]) {
     let laws = laws(files);
     let own = laws.iter().map(|law| law.name());

@@ -11,7 +11,7 @@ const STEPS: u64 = 1_000_000;
 const GROUPS: u64 = 100_000;
 const GOAL_S: f64 = 2.0;
 
-/// Loads one of them, for profilers.
+/// Loads one of the scenarios, for profilers.
 pub fn once(what: &str) {
     load(&text(what));
     super::print_peak();

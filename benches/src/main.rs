@@ -90,7 +90,7 @@ fn main() {
     }
 }
 
-/// A table's verdict on a goal.
+/// Whether a table meets its goal, in words.
 fn verdict(is_met: bool) -> &'static str {
     if is_met { "met" } else { "missed" }
 }
@@ -112,7 +112,7 @@ fn nanos_per_packet(bench: &Dumbbell) -> f64 {
     best(|| run(bench).0)
 }
 
-/// The same for any function that returns the number of packets it handled.
+/// The best time of any function that returns the number of packets it handled.
 fn best(work: impl Fn() -> u64) -> f64 {
     let once = || {
         let start = Instant::now();
@@ -266,7 +266,7 @@ fn peak_kb_of(this: &mut Command) -> Option<u64> {
 }
 
 /// Instructions per packet: the difference between a long and a short run under valgrind, which
-/// cancels start-up. They do not depend on other load.
+/// cancels start-up. Instructions do not depend on other load.
 fn instructions() {
     println!("\n### Instructions per packet\n");
     if Command::new("valgrind").arg("--version").output().is_err() {
@@ -308,7 +308,7 @@ impl Counted {
     }
 }
 
-/// For programs in other languages: prints the program's output, then its instructions.
+/// For programs in other languages: prints the output of the program, then its instructions.
 fn count(program: &str, arguments: &[&str]) {
     let mut command = Command::new(program);
     let Some((instructions, said)) = under_valgrind(command.args(arguments)) else {
@@ -318,13 +318,13 @@ fn count(program: &str, arguments: &[&str]) {
     println!("{}\ninstructions {instructions}", said.trim_end());
 }
 
-/// Instructions that a command takes.
+/// The number of instructions that a command takes.
 fn collected(this: &Command) -> Option<u64> {
     under_valgrind(this).map(|(instructions, _)| instructions)
 }
 
 /// The instructions and the output of a command. Without its cache model, cachegrind counts the
-/// same as callgrind, four times as fast.
+/// same instructions as callgrind, four times as fast.
 fn under_valgrind(this: &Command) -> Option<(u64, String)> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])

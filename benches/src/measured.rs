@@ -1,4 +1,4 @@
-//! What the cases of `benches/instructions.toml` have in common.
+//! The common part of the cases of `benches/instructions.toml`.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -8,9 +8,9 @@ use sojourn_scenario::Resolved;
 
 use super::{Counted, collected};
 
-/// Instructions as usual.
+/// Instructions in the usual build.
 pub const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.toml");
-/// Instructions in the build of wheels.
+/// Instructions in the wheels' build.
 pub const WHEEL_TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions-wheel.toml");
 
 /// A case of the table.
@@ -18,7 +18,7 @@ pub trait Measured: Sync {
     /// Its key in the table.
     fn name(&self) -> &str;
 
-    /// What it is, in words.
+    /// A description in words.
     fn describe(&self) -> String;
 
     /// Simulated time of the two runs between which packets and instructions are counted, in
@@ -79,7 +79,7 @@ pub fn committed(table: &str) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// The committed counts, as usual and in wheels.
+/// The committed counts, in the usual build and in wheels.
 pub fn both_tables() -> [BTreeMap<String, f64>; 2] {
     [TABLE, WHEEL_TABLE].map(committed)
 }

@@ -23,7 +23,8 @@ pub struct Case {
     tcp: &'static str,
     /// Whether the bottleneck's wire loses a tenth of the packets.
     lossy: bool,
-    /// Flows in the other direction. With any, the reverse path has the queue of the bottleneck.
+    /// Flows in the other direction. With uploads, the reverse path has the queue of the
+    /// bottleneck.
     uploads: u32,
     /// Simulated time of the two runs between which packets and instructions are counted.
     between_ms: (u64, u64),
@@ -82,8 +83,8 @@ const R5: Case = Case {
     ..R1
 };
 
-/// All of them. R1 to R5 are those of the comparison; N1 and N2 have no SACK, L1 loses one packet
-/// in ten on the wire. U1 to U5 are R1 to R5 with a fifth as many uploads, so that ACKs share the
+/// All cases. R1 to R5 are those of the comparison; N1 and N2 have no SACK, L1 loses one packet in
+/// ten on the wire. U1 to U5 are R1 to R5 with one upload per five downloads, so ACKs share the
 /// queue on the reverse path with data.
 pub const CASES: [Case; 13] = [
     R1,
@@ -150,7 +151,7 @@ impl Measured for Case {
     }
 }
 
-/// Prints what other simulators need to run the cases that have a goal: `CASE KEY VALUE`.
+/// Prints the settings that other simulators need to run the cases with a goal: `CASE KEY VALUE`.
 pub fn list() {
     for case in CASES.iter().filter(|case| case.goal.is_some()) {
         let (short, long) = case.between_ms;

@@ -11,7 +11,7 @@ use super::{Counted, best, collected, dumbbell, verdict};
 pub struct Window {
     /// Rate of the bottleneck.
     pub mbit: u64,
-    /// Packets lost of 1000.
+    /// Packets lost per 1000.
     pub per_mille: u64,
     /// Simulated seconds.
     pub seconds: u64,
@@ -51,7 +51,7 @@ impl Window {
     }
 }
 
-/// The most by which instructions per packet may grow with ten times as many in flight.
+/// The maximum growth of instructions per packet when ten times as many packets are in flight.
 const GROWTH: f64 = 1.2;
 
 /// Prints the cost per delivered packet, in time and in instructions, at two window sizes.
@@ -68,7 +68,7 @@ pub fn table() {
     println!("|---:|---:|---:|---:|---:|---:|");
     for per_mille in [0, 10] {
         let mut smaller = None;
-        // The number of packets is the same at both rates, once the window is open.
+        // At both rates the number of packets is the same once the window is open.
         for (mbit, short, long) in [(100, 20, 80), (1_000, 16, 22)] {
             let [short, long] = [short, long].map(|seconds| Window { mbit, per_mille, seconds });
             let (_, in_flight) = long.run();

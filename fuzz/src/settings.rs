@@ -1,5 +1,5 @@
 //! Descriptions of AQMs with odd but well-formed values: every entry, dialect and parameter can
-//! come up.
+//! occur.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,8 @@
-//! Text that is nearly right: legal text with random edits.
+//! Text that is nearly legal: legal text with random edits.
 
 use bolero::TypeGenerator;
 
-/// Tokens that parsers look for, and tokens that they must not accept.
+/// Tokens that parsers look for, and tokens that parsers must refuse.
 const WORDS: &[&str] = &[
     "",
     " ",
@@ -76,7 +76,7 @@ const WORDS: &[&str] = &[
     "∞",
 ];
 
-/// One change of a text; positions wrap around its length.
+/// One edit of a text; positions wrap around its length.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Edit {
     /// Inserts a character.

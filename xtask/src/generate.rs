@@ -1,4 +1,4 @@
-//! The generated files: what they contain, writing them, and finding those that have drifted.
+//! The generated files: their content, writing them, and finding those that are out of date.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use sojourn_scenario::schema_json;
 
 use crate::{header, metrics, ns3, pages, parameters, python, scenario_page, templates};
 
-/// The command that repairs drift.
+/// The command that updates generated files.
 const REPAIR: &str = "cargo xtask gen";
 
 /// The header of laws in C, which the package contains for `sojourn build`.

@@ -1,8 +1,8 @@
 //! Chores of the repository.
 //!
-//! `cargo xtask gen` writes the files that follow from declarations, `check-gen` reports which of
-//! them have drifted, `tidy` checks what the compiler does not, `phrases` lowers the budgets of
-//! phrases to avoid, and `tally` counts what the tests have covered.
+//! `cargo xtask gen` writes the files that follow from declarations, `check-gen` reports those that
+//! are out of date, `tidy` makes checks that the compiler does not, `phrases` lowers the budgets of
+//! phrases to avoid, and `tally` counts the tests' coverage.
 
 mod generate;
 mod header;

@@ -1,4 +1,5 @@
-//! Generates from the table of metrics: a Python module, a TypeScript module, tables of a page.
+//! Generates files from the table of metrics: a Python module, a TypeScript module, tables of a
+//! page.
 
 use std::fs;
 use std::path::Path;
@@ -35,8 +36,8 @@ const PYTHON: &str = "python/sojourn/describing/metric_table.py";
 const TYPESCRIPT: &str = "web/src/metric-table.ts";
 const PAGE: &str = "docs/reference/tables.md";
 
-/// Every file that follows from the table; the page is the one in the repository with its tables
-/// replaced: path and content.
+/// Every file that follows from the table, as path and content; the page is the one in the
+/// repository with its tables replaced.
 pub fn files(root: &Path) -> [(&'static str, String); 3] {
     let page = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     [(PYTHON, python(GROUPS)), (TYPESCRIPT, typescript(GROUPS)), (PAGE, with_tables(&page, GROUPS))]
@@ -99,8 +100,8 @@ fn python_row(metric: &Metric) -> String {
     format!("    MetricRow(\n{}    ),\n", lines.concat())
 }
 
-/// Better direction by itself, better direction together with another metric, or why there is no
-/// direction.
+/// The better direction by itself, the better direction together with another metric, or the reason
+/// for having none.
 fn directions(metric: &Metric) -> (&'static str, &'static str, &'static str) {
     match metric.better {
         Better::Always(direction) => (direction.word(), direction.word(), ""),
@@ -191,7 +192,7 @@ fn improvement(metric: &Metric) -> String {
     }
 }
 
-/// `median`, or `mean`, or which of several metrics have a median.
+/// `median` or `mean`, or the names of those of several metrics that have a median.
 fn centres(group: &[&Metric]) -> String {
     let medians: Vec<&Metric> =
         group.iter().copied().filter(|metric| metric.centre == Centre::Median).collect();
@@ -256,7 +257,7 @@ fn margin(metric: &Metric) -> String {
     }
 }
 
-/// Without the digits that multiplication by 100 adds to a binary fraction.
+/// The value without the digits that multiplication by 100 adds to a binary fraction.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -265,7 +266,7 @@ fn rounded(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The table with one more row, a time for which less is better.
+    /// The table with one more row: a time, where less is better.
     fn with_a_tenth(page: &str) -> [String; 3] {
         let tenth = Metric {
             name: "tenth",

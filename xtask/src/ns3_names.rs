@@ -95,7 +95,7 @@ const NAMES: [Name; 33] = [
     },
 ];
 
-/// The names of an AQM's parameters, without those that are the same here.
+/// The names of an AQM's parameters, except those that are the same here.
 pub fn of(aqm: &AqmInfo) -> impl Iterator<Item = &'static Name> {
     let of_all = |name: &Name| matches!(name.form, Form::Rate | Form::Limit | Form::Unused);
     let has = move |name: &Name| aqm.params().any(|param| param.name == name.parameter);

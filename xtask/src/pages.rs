@@ -92,7 +92,7 @@ pub fn of_tcp() -> (String, String) {
     ("docs/reference/tcp".to_owned(), text)
 }
 
-/// A preset compared with the nearest stack, rule by rule.
+/// Compares a preset with the nearest stack, rule by rule.
 fn differing(preset: &Profile, stacks: &[Profile]) -> Vec<Vec<String>> {
     let differences = |stack: &Profile| {
         let rules = RULES.iter().map(|rule| (rule.name, (rule.of)(stack), (rule.of)(preset)));
@@ -252,7 +252,7 @@ fn dialects(subject: &Subject) -> String {
     table(&["dialect", "what it follows"], rows.chain(subject.kernels.iter().map(kernel)))
 }
 
-/// The parameters whose defaults depend on the dialect; empty if all are equal.
+/// A table of the parameters whose defaults depend on the dialect; empty if all are equal.
 fn differences(subject: &Subject) -> String {
     let base = subject.dialects[0].name;
     let mut rows = Vec::new();

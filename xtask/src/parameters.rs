@@ -93,7 +93,7 @@ pub fn page() -> String {
     format!("{HEAD}{aqms}{CONTROLS}{controls}{PROFILES_HEAD}{profiles}{KEYS}{keys}")
 }
 
-/// An AQM, and its parameters that are set, warned about and refused.
+/// An AQM, and its parameters that are set, that cause warnings, and that are refused.
 fn rows(parameters: &[Parameter]) -> impl Iterator<Item = [String; 4]> {
     let same = |one: &Parameter, other: &Parameter| one.aqm == other.aqm;
     let row = |group: &[Parameter]| {
@@ -113,7 +113,7 @@ fn names(group: &[Parameter], is_it: fn(&Handling) -> bool) -> String {
     found.collect::<Vec<_>>().join(", ")
 }
 
-/// Each control with its parameters of which only the default is accepted.
+/// Each control with those parameters for which only the default is accepted.
 fn controls() -> Vec<Vec<String>> {
     let row = |entry: cc::Entry| {
         let refused = (entry.params)().iter().filter(|spec| is_refused(entry.name, spec.name));
@@ -172,7 +172,7 @@ fn flow_keys() -> Vec<Vec<String>> {
             Err(_) => "refused",
             Ok(plan) if plan.warnings != plain.warnings => "a warning",
             Ok(mut plan) => {
-                // The programs' traffic is data; only settings that reach the kernel count.
+                // The programs' traffic is data, so only settings that reach the kernel count.
                 let apps = plan.flows.iter_mut().zip(&plain.flows);
                 apps.for_each(|(flow, plain)| flow.app = plain.app.clone());
                 if format!("{plan:?}") == format!("{plain:?}") { "ignored" } else { "set" }
@@ -184,7 +184,7 @@ fn flow_keys() -> Vec<Vec<String>> {
     FLOW_KEYS.iter().map(row).collect()
 }
 
-/// A plan for Linux 6.1 of one flow with other values of some keys.
+/// A plan for Linux 6.1 with one flow and other values of some keys.
 fn planned(keys: &[(&str, &str)]) -> Result<sojourn_router::plan::Plan, String> {
     let text: String = keys.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
     let text = format!(

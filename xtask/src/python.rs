@@ -11,7 +11,7 @@ use types::{alias, is_class, literal, python_type};
 /// The text before the generated classes.
 const HEAD: &str = include_str!("../templates/scenario.py");
 
-/// The title of the whole.
+/// The title of the root type.
 const ROOT: &str = "Scenario";
 
 /// The module `sojourn.scenario`.
@@ -41,7 +41,7 @@ impl Default for Writer<'_> {
 }
 
 impl<'s> Writer<'s> {
-    /// Writes what a schema refers to, and the tables with a title inside it.
+    /// Writes the types that a schema refers to, and the tables with a title inside it.
     fn visit(&mut self, schema: &'s Value) {
         if let Value::Array(items) = schema {
             items.iter().for_each(|item| self.visit(item));

@@ -53,8 +53,8 @@ impl<'s> Page<'s> {
         format!("## Quantities\n\n{}", table(&["value", "how it is written"], rows))
     }
 
-    /// A section about a table, or about tables of several kinds, then the sections of what it
-    /// contains.
+    /// A section about a table, or about tables of several kinds, followed by the sections of their
+    /// contents.
     fn section(&mut self, title: &str, path: &str, schema: &'s Value) {
         let is_inner = path.replace(".NAME", "").contains('.');
         let level = if is_inner { "###" } else { "##" };

@@ -1,4 +1,4 @@
-//! What the tests have covered, as recorded while they ran, and how many were skipped for lack of a
+//! The tests' coverage, as recorded while they ran, and the number of tests skipped for lack of a
 //! guest kernel.
 
 use std::fs;
@@ -13,7 +13,7 @@ const SKIPPED: &str = ".pytest_cache/v/sojourn/skipped_without_kernel";
 /// The command that enables them; the kernel stays in the user's cache.
 const ARM: &str = "to run them: .venv/bin/sojourn kernel build && make test";
 
-/// The lines.
+/// The lines of the report.
 pub fn lines(root: &Path) -> Result<String, String> {
     let counts = counts(root)?;
     Ok(skipped(root)?.map_or(counts.clone(), |skipped| format!("{counts}\n{skipped}")))
@@ -49,7 +49,7 @@ fn fuzzed() -> Result<String, String> {
     Ok(format!("{} fuzzed inputs", written("fuzz")?))
 }
 
-/// What the last run of a test recorded, in a folder next to this program's.
+/// Reads a number that the last run of a test recorded, in a folder next to this program's.
 fn written(what: &str) -> Result<String, String> {
     let file = place(what)?;
     let text = fs::read_to_string(&file);

@@ -1,4 +1,4 @@
-//! The page of templates of links, with the figures of what varies, all from the declarations.
+//! The page of templates of links, with figures of the varying values, all from the declarations.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use sojourn_scenario::resolved::Capacity;
 use sojourn_scenario::templates::TEMPLATES;
 use sojourn_scenario::{Resolved, Scenario, Source};
 
-/// The page, without its ending.
+/// The page, without its extension.
 pub const PAGE: &str = "docs/reference/templates";
 
 const HEAD: &str = "\
@@ -50,7 +50,7 @@ pub fn page() -> String {
     text + FIGURES
 }
 
-/// What a row is about, the published value, and the generated one.
+/// The subject of a row, the published value, and the generated value.
 type Row = (String, &'static str, String);
 
 /// Thirty days of `starlink`.
@@ -164,7 +164,7 @@ pub fn figures() -> [(&'static str, String); 2] {
 const WIDTH: f64 = 600.0;
 const PANEL: f64 = 120.0;
 
-/// Steps over time, each label's in a panel.
+/// Steps over time, one panel per label.
 fn figure(seconds: f64, panels: &[(&str, Vec<(f64, f64)>)]) -> String {
     let height = PANEL * panels.len() as f64;
     let mut text = format!(

@@ -3,8 +3,8 @@
 //! Kinds: `mutants`, `scenarios`, `long`.
 //!
 //! Prints one line for each bad input, and the number of inputs with each outcome. While it runs,
-//! the file `STORM_PLACE` contains the number of the present input, so that a supervisor knows at
-//! which one it died or hangs.
+//! the file `STORM_PLACE` contains the number of the current input, so a supervisor knows at which
+//! input it died or hangs.
 
 use std::collections::BTreeMap;
 use std::fs::File;

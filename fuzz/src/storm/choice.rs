@@ -4,7 +4,7 @@ use bolero::TypeGenerator;
 use bolero::generator::bolero_generator::driver::{ByteSliceDriver, Options};
 use sojourn_aqm::Rng;
 
-/// Random words for one value of a fuzz target: enough for lists of their usual lengths.
+/// Random words for one value of a fuzz target: enough for lists of their typical lengths.
 const GENERATED_WORDS: usize = 512;
 
 /// The choices of one input.
@@ -38,7 +38,7 @@ impl Choice {
         (least * power as f64 * (1.0 + self.0.uniform())).min(most)
     }
 
-    /// An integer of this kind.
+    /// An integer between two numbers.
     pub(crate) fn whole(&mut self, least: u64, most: u64) -> u64 {
         self.between(least as f64, most as f64) as u64
     }

@@ -9,11 +9,12 @@ use sojourn_scenario::resolved::{Link, Resolved, Scheduler, SchedulerKind};
 use super::htb_rules;
 use super::packet_rules::{Classed, backlog, order, sent};
 
-/// Packets that wait for no class of `htb` (Linux 6.1 sch_htb.c, htb_init: txqueuelen of Ethernet).
+/// Maximum number of packets without a class of `htb` (Linux 6.1 sch_htb.c, htb_init: txqueuelen of
+/// Ethernet).
 const DIRECT: Limit = Limit::Packets(1000);
 
 /// Checks the rows of packets, if all are recorded and their classes are known: a CAKE that washes
-/// clears code points.
+/// clears DSCPs.
 ///
 /// # Errors
 /// The problem, in a sentence.
@@ -62,8 +63,8 @@ fn of_class(
     backlog(link, with_next(scheduler, most_waiting(queue, limit), link), rows)
 }
 
-/// The limit of a class. One of `hfsc` may hold a packet more, the next one, which its AQM has
-/// already decided about.
+/// The limit of a class. A class of `hfsc` may hold one more packet, the next one, which its AQM
+/// has already judged.
 fn with_next(scheduler: &Scheduler, limit: Limit, link: &Link) -> Limit {
     match (&scheduler.kind, limit) {
         (SchedulerKind::Hfsc(_), Limit::Packets(packets)) => Limit::Packets(packets + 1),
@@ -81,7 +82,7 @@ fn washes(link: &Link) -> bool {
     specs.any(|spec| spec.settings.iter().any(|(name, _)| name == "wash"))
 }
 
-/// No band sends while a more urgent one has a packet, unless that one holds it back.
+/// No band sends while a more urgent band has a packet, unless that band holds it back.
 fn priority(link: &Link, scheduler: &Scheduler, rows: &[Classed]) -> Result<(), String> {
     let mut urgent: Vec<(Time, Option<Time>)> = Vec::new();
     for (band, class) in scheduler.classes.iter().enumerate() {
@@ -133,7 +134,7 @@ app = { kind = "cbr", rate = "9mbit", packet = "700B" }
         { name = "rest", rate = "2mbit", ceil = "5mbit", parent = "all" },
         { name = "all", rate = "10mbit" }] }"#;
 
-    /// A run, and its plan with a change that the run did not know of.
+    /// A run, and its plan with a change unknown to the run.
     pub(in crate::storm) fn judged(
         scheduler: &str,
         change: fn(&mut Resolved, &mut Run),

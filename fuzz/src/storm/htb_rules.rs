@@ -1,8 +1,8 @@
-//! What each class of `htb` sends: at most its ceiling, at least its rate.
+//! The rates of each class of `htb`: at most its ceiling, at least its rate.
 //!
-//! A class below its rate sends whatever its ancestors have left (Linux 6.1 sch_htb.c, htb_dequeue
-//! starts at level 0). So the ceiling of a class bounds what its descendants borrow, and the line
-//! alone bounds the rates that are kept.
+//! A class below its rate sends regardless of its ancestors' tokens (Linux 6.1 sch_htb.c,
+//! htb_dequeue starts at level 0). So the ceiling of a class bounds the borrowing of its
+//! descendants, and only the line bounds the sum of guaranteed rates.
 
 use sojourn_aqm::qdiscs::classes::HtbNode;
 use sojourn_aqm::{Framing, Rate, Time};
@@ -21,7 +21,7 @@ const DEPTH_ROUNDING_NS: f64 = 64.0;
 /// The problem, in a sentence.
 pub(super) fn judge(link: &Link, scheduler: &Scheduler, rows: &[Classed]) -> Result<(), String> {
     let SchedulerKind::Htb { classes, framing } = &scheduler.kind else { return Ok(()) };
-    // Packets of no class leave first, unshaped, so that no rate is kept.
+    // Packets without a class leave first and unshaped, so no rate is guaranteed.
     let keeps_rates = rows.iter().all(|(class, _)| class.is_some());
     let mut by_class = vec![Vec::new(); classes.len()];
     for &(class, row) in rows {
@@ -45,7 +45,7 @@ pub(super) fn judge(link: &Link, scheduler: &Scheduler, rows: &[Classed]) -> Res
 struct Tree<'a> {
     classes: &'a [HtbNode],
     framing: &'a Framing,
-    /// By class, in the order of their arrivals.
+    /// By class, in order of arrival.
     rows: Vec<Vec<&'a PacketRow>>,
 }
 
@@ -78,7 +78,8 @@ impl<'a> Tree<'a> {
         found
     }
 
-    /// What the descendants of a class may send without it: bytes per second, and bytes at once.
+    /// The traffic that the descendants of a class may send without borrowing from it: bytes per
+    /// second, and bytes at once.
     fn unasked(&self, class: usize) -> (f64, f64) {
         let of_child = |child: usize| {
             let rows = self.below(child);
@@ -95,7 +96,7 @@ impl<'a> Tree<'a> {
     }
 
     /// A class lets its descendants borrow only while the bucket of its ceiling is not in debt; a
-    /// leaf also sends only then.
+    /// leaf also sends only while its own is not.
     fn ceiling(&self, class: usize) -> Result<(), String> {
         let node = &self.classes[class];
         let (unasked_speed, unasked_bytes) = self.unasked(class);
@@ -118,8 +119,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// A leaf that has packets gets its rate, if the line carries all rates. It waits while others
-    /// use their buckets; if its own overflows meanwhile, it loses tokens and is not judged.
+    /// A leaf with packets gets its rate, if the line carries all rates. It waits while others use
+    /// their buckets; a leaf whose bucket overflows meanwhile loses tokens and is not judged.
     fn rate(&self, link: &Link, leaf: usize) -> Result<(), String> {
         let (node, rows) = (&self.classes[leaf], &self.rows[leaf]);
         let Some(wait_s) = self.longest_wait_s(link, leaf) else { return Ok(()) };
@@ -128,7 +129,7 @@ impl<'a> Tree<'a> {
         if waiting > node.burst_bytes.min(node.cburst_bytes) as f64 {
             return Ok(());
         }
-        // The buckets of rate and ceiling may each be in debt at the start and wait once.
+        // The buckets of rate and ceiling may each be in debt at the start and each wait once.
         let most = 4.0 * (self.largest(rows) + waiting);
         let (mut owed, mut counted, mut has_packets) = (0.0_f64, Time::ZERO, false);
         for (at, sent, is_waiting) in changes(rows, |row| self.bytes(row)) {
@@ -144,8 +145,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// The longest time for which classes below their rates, and the packet being sent, keep a leaf
-    /// from sending; none if the line does not carry all rates, or changes its own.
+    /// The longest time for which classes below their rates, and the packet in service, keep a leaf
+    /// from sending; `None` if the line does not carry all rates or changes its own.
     fn longest_wait_s(&self, link: &Link, leaf: usize) -> Option<f64> {
         let Capacity::Constant(line) = link.capacity else { return None };
         if link.device.is_some() {
@@ -165,7 +166,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The packets that were sent, by the time at which they left.
+/// The packets that were sent, by departure time.
 fn in_order<'a>(rows: &[&'a PacketRow]) -> Vec<(Time, &'a PacketRow)> {
     let sent = rows.iter().filter(|row| row.fate == Fate::Sent);
     let mut found: Vec<_> = sent.filter_map(|&row| Some((row.left?, row))).collect();
@@ -173,8 +174,9 @@ fn in_order<'a>(rows: &[&'a PacketRow]) -> Vec<(Time, &'a PacketRow)> {
     found
 }
 
-/// The times at which packets arrive or leave, with the bytes sent then, and whether a packet has
-/// waited since before that time and still does. One that leaves as it arrives has not waited.
+/// The times at which packets arrive or leave, with the bytes sent then, and whether some packet
+/// has been queued since before that time and still is. A packet that leaves as it arrives was not
+/// queued.
 fn changes(rows: &[&PacketRow], bytes: impl Fn(&PacketRow) -> f64) -> Vec<(Time, f64, bool)> {
     let mut found = Vec::new();
     for row in rows.iter().filter(|row| row.left != Some(row.arrived)) {
@@ -182,7 +184,7 @@ fn changes(rows: &[&PacketRow], bytes: impl Fn(&PacketRow) -> f64) -> Vec<(Time,
         let sent = if row.fate == Fate::Sent { bytes(row) } else { 0.0 };
         found.extend(row.left.map(|left| (left, -1, sent)));
     }
-    // Departures first: a queue that is empty for an instant begins again.
+    // Departures come first: a queue that is empty for an instant begins again.
     found.sort_by_key(|&(at, change, _)| (at, change));
     let mut waiting = 0;
     let counted = found.into_iter().map(|(at, change, sent)| {

@@ -1,4 +1,4 @@
-//! Invariants of the result of any run, whatever the scenario.
+//! Invariants of the result of any run of any scenario.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use sojourn_record::Run;
 use sojourn_record::rows::{Fate, FlowRow, Scope, SummaryRow};
 use sojourn_scenario::resolved::{Capacity, FlowGroup, Resolved};
 
-/// Rounding errors of sums of a million terms.
+/// Allows for rounding errors in sums of a million terms.
 const ROUNDING: f64 = 1e-6;
-/// Bulk flows of long runs that deliver nothing for this fraction of the run have stalled.
+/// Bulk flows of long runs have stalled if they deliver nothing for this fraction of the run.
 const STILL_SHARE: f64 = 0.5;
 
 type Judgement = Result<(), String>;
@@ -41,7 +41,7 @@ pub fn judge(plan: &Resolved, run: &Run, is_long: bool) -> Judgement {
     if is_long { moving(plan, run) } else { Ok(()) }
 }
 
-/// One fate for each packet, at a consistent time.
+/// Each packet has one fate, at a consistent time.
 fn packets(plan: &Resolved, run: &Run) -> Judgement {
     let end = Time::ZERO + plan.duration;
     if plan.record.packets {
@@ -87,7 +87,7 @@ fn number(plan: &Resolved, row: &SummaryRow) -> Judgement {
 
 /// The maximum rate of a link, bit/s; infinite if a device or a medium decides.
 fn peak_bps(plan: &Resolved, link: &str) -> f64 {
-    // A leaf class has the name of its link first.
+    // A leaf class's name begins with the name of its link.
     let is_of = |name: &str| {
         link.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
@@ -101,7 +101,7 @@ fn peak_bps(plan: &Resolved, link: &str) -> f64 {
     }
 }
 
-/// A packet in transmission when counting began counts fully.
+/// A packet in transmission when counting began counts in full.
 fn leftover_bps(plan: &Resolved) -> f64 {
     let largest = plan.links.iter().map(|link| f64::from(link.mtu_bytes)).fold(0.0, f64::max);
     largest * 8.0 / (plan.duration - plan.warmup).as_secs()
@@ -133,8 +133,7 @@ fn orders(run: &Run) -> Judgement {
     Ok(())
 }
 
-/// Every packet that entered a queue, counted from the start, left, was dropped, or is still
-/// queued.
+/// Every packet that entered a queue since the start left, was dropped, or is still queued.
 fn queues(plan: &Resolved, run: &Run) -> Judgement {
     for (place, link) in plan.links.iter().enumerate() {
         let value = |metric: &str| {
@@ -163,7 +162,7 @@ fn series(plan: &Resolved, run: &Run) -> Judgement {
     let end = Time::ZERO + plan.duration;
     for row in &run.states {
         let var = &run.vars[row.queue as usize][usize::from(row.var)];
-        // Without departures they have no delay.
+        // Without departures, a bin has no delay.
         let may_miss = var.name == "delay_mean" || var.name == "delay_max";
         let is_number = row.value.is_finite() && row.value >= 0.0;
         let signed = row.value.is_finite() && row.value < 0.0 && usize::from(row.var) >= 7;
@@ -217,7 +216,7 @@ fn first_link(plan: &Resolved, last: &BTreeMap<u32, &FlowRow>) -> Judgement {
     }
     for (link, bytes) in plan.links.iter().zip(through) {
         let most = peak_bps(plan, &link.name) * plan.duration.as_secs() / 8.0;
-        // Replayed and cut datagrams count with their headers, streams with their payload.
+        // Replayed and cut datagrams count with their headers, streams only with their payload.
         let what = bytes as f64;
         holds!(what <= most * (1.0 + ROUNDING) + 1.0, "{}: {what} of {most} bytes", link.name);
     }

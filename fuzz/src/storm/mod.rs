@@ -1,7 +1,7 @@
-//! Scenarios by number: the same seed and number give the same text, in every process.
+//! Scenarios by number: the same seed and number give the same text in every process.
 //!
-//! [`mutants`] are legal scenarios with mistakes, [`scenarios`] are drawn at random. Each
-//! is loaded and run as by the command; [`judge`] checks the result.
+//! [`mutants`] are legal scenarios with mistakes; [`scenarios`] are drawn at random. Each is loaded
+//! and run as the command does; [`judge`] checks the result.
 
 mod choice;
 mod class_rules;
@@ -30,10 +30,10 @@ use sojourn_sim::{Custom, MemoryNeed, SimError};
 
 /// Scenarios that need more memory than this are not run; the command compares with free memory.
 const MEMORY_BYTES: f64 = 100e6;
-/// Number of progress calls after which a run is cut; 16,384 events lie between two.
+/// Number of progress calls after which a run is cut; 16,384 events lie between two calls.
 const QUESTIONS: u32 = 6;
-/// More than any machine needs per event, and for start-up. Runs that are cut have fewer than 2
-/// million events.
+/// More time than any machine needs per event, and for start-up. Runs that are cut have fewer than
+/// 2 million events.
 const PER_EVENT: Duration = Duration::from_micros(50);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// One input in this many is run twice and must give the same digest.
@@ -55,7 +55,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a name.
+    /// The kind with a name.
     pub fn named(name: &str) -> Option<Kind> {
         match name {
             "mutants" => Some(Kind::Mutants),

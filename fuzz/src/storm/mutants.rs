@@ -6,7 +6,7 @@ use super::choice::Choice;
 use super::pools;
 use crate::words::Edited;
 
-/// Shipped scenarios, shortened so that a million can be run.
+/// Shipped scenarios, shortened so that a million of them can be run.
 const SHIPPED: &[&str] = &[
     include_str!("../../../python/sojourn/scenarios/dumbbell-cubic.toml"),
     include_str!("../../../python/sojourn/scenarios/traffic-mix.toml"),

@@ -41,7 +41,7 @@ pub(super) fn sent<'a>(rows: &'a [&PacketRow]) -> impl Iterator<Item = (Time, &'
     rows.map(|&row| (row.left.expect("what was sent has left"), row))
 }
 
-/// One queue sends its packets in the order of their arrivals.
+/// A queue sends its packets in order of arrival.
 pub(super) fn order(link: &Link, queue: &QdiscSpec, rows: &[&PacketRow]) -> Result<(), String> {
     if queue.discipline != Discipline::Fifo || is_wireless(link) {
         return Ok(());
@@ -98,8 +98,8 @@ pub(super) fn backlog(link: &Link, limit: Limit, rows: &[&PacketRow]) -> Result<
     Ok(())
 }
 
-/// The sampled backlog is that of the packets that have arrived and not left. A sample includes
-/// the events of its time, unless others of that time follow.
+/// The sampled backlog equals the packets that have arrived and not left. A sample includes the
+/// events of its time, unless other events of that time follow.
 fn counted_backlog(run: &Run, queue: usize, rows: &[&PacketRow]) -> Result<(), String> {
     let mut arrivals: Vec<Time> = rows.iter().map(|row| row.arrived).collect();
     let mut leaves: Vec<Time> = rows.iter().filter_map(|row| row.left).collect();

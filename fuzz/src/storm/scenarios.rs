@@ -14,7 +14,8 @@ use super::own_law;
 
 /// The text of a legal scenario.
 pub fn text(seed: u64, number: u64) -> String {
-    // The label fixes what a seed draws: the recorded findings name inputs by seed and number.
+    // The label determines the draws of a seed: the recorded findings name inputs by seed and
+    // number.
     let mut choice = Choice::of("worlds", seed, number);
     let choice = &mut choice;
     let mut text = head(number, choice);
@@ -72,7 +73,7 @@ fn head(number: u64, choice: &mut Choice) -> String {
     text
 }
 
-/// An expectation about a link. A run does not decide it, but reads and checks it.
+/// An expectation about a link. A run reads and checks an expectation, but does not decide it.
 fn expectation(text: &mut String, link: &str, choice: &mut Choice) {
     let bound = choice.of_these(&[
         r#"below = "20ms", above = "1us""#,

@@ -1,6 +1,6 @@
-//! Keys of the scenario and words that stand for a value, from its schema: `Link.rate`,
-//! `Varying(bucket).line`, `Cake.ack_filter=aggressive`. A key has the name of the type that it
-//! belongs to, with the `kind` of a table that has one.
+//! Keys of the scenario, and words that stand for a value, from its schema: `Link.rate`,
+//! `Varying(bucket).line`, `Cake.ack_filter=aggressive`. A key is prefixed with the type that it
+//! belongs to, and with the `kind` of a table that has one.
 
 use std::collections::BTreeSet;
 
@@ -33,8 +33,8 @@ impl Schema {
         found
     }
 
-    /// The keys and words of `value`, or without one all that the schema permits. `at` is the name
-    /// of the type or the key that `schema` describes.
+    /// The keys and words of `value`, or, without a value, all that the schema permits. `at` is the
+    /// name of the type or the key that `schema` describes.
     fn find(&self, at: &str, schema: &Value, value: Option<&Value>, found: &mut BTreeSet<String>) {
         if let Some(name) = schema["$ref"].as_str() {
             let name = name.rsplit('/').next().expect("a reference has a last part");
@@ -70,7 +70,7 @@ impl Schema {
         }
     }
 
-    /// What a list or a table with free keys holds.
+    /// The entries of a list, or of a table with free keys.
     fn entries(
         &self,
         at: &str,
@@ -118,7 +118,7 @@ mod tests {
 
     const SCENARIOS: u64 = 1_000;
 
-    /// Parameters of AQMs are left out: `Settings` draws them from the registry's own list.
+    /// Parameters of AQMs are omitted, because `Settings` draws them from the registry's own list.
     #[test]
     fn every_key_of_the_schema_is_drawn() {
         let schema = Schema::new();

@@ -1,5 +1,5 @@
 //! The C bindings, with whatever a caller can pass: any packet, any time, any timer. A panic there
-//! cannot be caught: it ends the run and names its place.
+//! cannot be caught: it ends the run and prints its place.
 
 // The bindings are called as C calls them.
 #![allow(unsafe_code)]
@@ -12,7 +12,7 @@ use sojourn_aqm_c as c;
 use crate::target;
 use sojourn_fuzz::settings::Settings;
 
-/// A call, with any arguments. Times are in microseconds, near enough for timers to be met.
+/// A call, with any arguments. Times are in microseconds, close enough for timers to come due.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Call {
     Enqueue { now: u32, flow: u64, bytes: u32, ecn: u8, dscp: u8 },
@@ -42,9 +42,10 @@ struct Balance {
 }
 
 /// # Safety
-/// `qdisc` is alive.
+/// The handle `qdisc` must be alive.
 unsafe fn call(qdisc: *mut c::Qdisc, call: &Call, balance: &mut Balance) {
-    // Within 17 s: catching up on a timer of one microsecond over hours would take too long.
+    // Times stay within 17 s: catching up on a timer of one microsecond over hours would take too
+    // long.
     let at = |micros: u32| u64::from(micros >> 8) * 1000;
     // SAFETY: the handle is alive, the other pointers are as their names say.
     unsafe {

@@ -1,5 +1,5 @@
-//! Laws alone, called with any packet and any backlog at any time, as by a caller of the C
-//! bindings.
+//! Laws alone, called with any packet and any backlog at any time, as a caller of the C bindings
+//! may do.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Backlog, Ecn, Env, Head, Rate, Rng, Time, Verdict, registry};

@@ -1,4 +1,4 @@
-//! Disciplines under any traffic, in a host that keeps to the contract of `Qdisc`.
+//! Disciplines under any traffic, in a host that follows the contract of `Qdisc`.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::contract::host::Host;
@@ -58,7 +58,7 @@ fn happen(host: &mut Host, event: &Event) {
 }
 
 target! {
-    /// Conservation, order, marks, limits, timers, finite variables: whatever the parameters.
+    /// Checks conservation, order, marks, limits, timers and finite variables, for any parameters.
     fn every_discipline_keeps_its_contract(life: Life) {
         let Some((spec, limit)) = life.settings.spec() else { return };
         let mut host = Host::new(&spec, limit, u64::from(life.seed));

@@ -1,4 +1,4 @@
-//! Every fuzz target. None knows the right result; each checks invariants of any input.
+//! Every fuzz target. No target knows the right result; each checks invariants of any input.
 
 mod c_bindings;
 mod laws;

@@ -178,7 +178,7 @@ target! {
     }
 }
 
-/// The texts are legal before they are edited: otherwise the targets would see refusals only.
+/// The texts are legal before they are edited; otherwise the targets would see only refusals.
 #[test]
 fn the_texts_to_be_edited_are_legal() {
     AQMS.iter().for_each(|text| assert!(QdiscSpec::parse(text).is_ok(), "{text}"));

@@ -1,4 +1,4 @@
-//! Packets from a wire and rows from a file of captures, with any bytes.
+//! Packets from a wire and rows from a file of captures, with arbitrary bytes.
 
 use sojourn_router::captures::{
     ENDPOINT_CAPTURE_BYTES, EndpointCapture, INTERFACE_CAPTURE_BYTES, InterfaceCapture,
@@ -9,7 +9,7 @@ use sojourn_router::header::Header;
 use crate::target;
 
 target! {
-    /// A packet is refused, or its headers are within it.
+    /// A packet is refused, or its headers lie within it.
     fn packets_on_the_wire(packet: (u8, Vec<u8>)) {
         let (length, mut bytes) = packet.clone();
         if let Some(first) = bytes.first_mut() {

@@ -17,7 +17,7 @@ const SCRIPTS: &[&str] = &[
     OTHER_FORMS,
 ];
 
-/// The forms that our own scripts do not have.
+/// Forms that our own scripts lack.
 const OTHER_FORMS: &str = "--tolerance_usecs=10000\n`./defaults.sh
 sysctl -q net.ipv4.tcp_ecn=3 net.ipv4.tcp_congestion_control=cubic`
 0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3 // a comment
@@ -35,7 +35,7 @@ sysctl -q net.ipv4.tcp_ecn=3 net.ipv4.tcp_congestion_control=cubic`
 ";
 
 target! {
-    /// A script is refused with its line and a message, or ends in one of the three ways.
+    /// A script is refused with its line and a message, or has one of the three outcomes.
     fn scripts(text: (Edited, Edited)) {
         let files = |_: &str| Some(format!("sysctl -q {}", text.1.of(SYSCTLS)));
         match run(&text.0.of(SCRIPTS), &files) {
@@ -48,7 +48,7 @@ target! {
         }
     }
 
-    /// A file is not a library, or its dependencies are found.
+    /// A file is refused as a library, or its dependencies are found.
     fn libraries(edits: Vec<(u16, u8)>) {
         let mut file = library();
         for &(at, byte) in edits.iter().take(8) {

@@ -1,5 +1,5 @@
 //! Senders of TCP under any acknowledgements: of unsent data, with any SACK blocks, all kinds of
-//! mark feedback, closed windows, timers at their time.
+//! mark feedback, closed windows, and timers that fire on time.
 
 use bolero::TypeGenerator;
 use sojourn_aqm::{Rng, Span, Time};
@@ -14,7 +14,7 @@ use crate::target;
 /// An event of a sender.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Event {
-    /// An acknowledgement. Numbers are relative to slightly below SND.UNA.
+    /// An acknowledgement. Numbers are relative to a number slightly below SND.UNA.
     Ack { ack: u8, blocks: [(u8, u8); 3], window: Option<u8>, marks: Marks, age_ms: u8 },
     /// A plain ACK: acknowledges this many more segments.
     Advance(u8),
@@ -22,7 +22,7 @@ enum Event {
     Wait(u16),
     /// The next timer expires.
     Ring,
-    /// The application has more segments.
+    /// The application provides more segments.
     Data(u8),
 }
 
@@ -51,7 +51,7 @@ struct Script {
 /// A sender with its host's state.
 struct Host {
     sender: Sender,
-    /// In recoveries ns-2's Sack1 recounts its pipe instead of the data in flight.
+    /// In recoveries, ns-2's Sack1 recounts its pipe instead of the data in flight.
     counts_pipe: bool,
     now: Time,
     /// Segments of the application.
@@ -104,7 +104,7 @@ impl Host {
         Host { sender, counts_pipe, now, count, una: 0, nxt: 0, offered, new: 0 }
     }
 
-    /// Lets the sender act, and watches what it sends.
+    /// Lets the sender act, and checks the segments that it sends.
     fn act(&mut self, act: impl FnOnce(&mut Sender, Time, &mut dyn FnMut(Packet))) {
         let Host { sender, now, count, una, nxt, offered, new, .. } = self;
         *new = 0;
@@ -142,7 +142,7 @@ impl Host {
     fn happen(&mut self, event: &Event) {
         match event {
             Event::Ack { ack, blocks, window, marks, age_ms } => {
-                // From four below.
+                // Numbers start four below SND.UNA.
                 let number = |n: u8| (self.una + u32::from(n)).saturating_sub(4);
                 let sent = self.now.as_nanos().saturating_sub(u64::from(*age_ms) * 1_000_000);
                 let stamp = Time::from_nanos(sent);
@@ -186,7 +186,7 @@ impl Host {
 
     fn check(&self) {
         let (outstanding, flying) = (self.nxt - self.una, self.sender.in_flight());
-        // Both copies of a segment whose loss was withdrawn are in flight.
+        // Both copies of a segment are in flight if its loss was withdrawn.
         assert!(flying <= 2 * outstanding, "{flying} in flight of {outstanding} outstanding");
         let window = self.sender.window();
         assert!((1..1 << 24).contains(&window.cwnd), "a window of {}", window.cwnd);

@@ -1,4 +1,4 @@
-//! How the generated Python is laid out: wrapped at 100 columns, the way its formatter leaves it.
+//! The layout of the generated Python: wrapped at 100 columns, as its formatter leaves it.
 
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ pub fn attribute(key: &str, schema: &Value) -> String {
     format!("{head}{}\n", wrapped(&text, head.len(), 12))
 }
 
-/// A text as a keyword argument of a call, in several literals where one is too long for a line.
+/// A text as a keyword argument of a call, in several literals if one is too long for a line.
 pub fn string_argument(key: &str, text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     let line = format!("        {key}=\"{text}\",\n");
@@ -56,7 +56,8 @@ pub fn string_argument(key: &str, text: &str) -> String {
     format!("        {key}=(\n            \"{lines}\"\n        ),\n")
 }
 
-/// Backquotes as in the other docstrings, and nothing that would end the docstring.
+/// The text with backquotes as in the other docstrings, and without anything that would end the
+/// docstring.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace("\"\"\"", "'''").replace('`', "``").replace("````", "``")
 }

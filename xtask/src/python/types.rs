@@ -68,7 +68,7 @@ fn distinct(types: impl Iterator<Item = String>) -> Vec<String> {
     distinct
 }
 
-/// `Literal["a", "b"]`, one word a line where it would be too long.
+/// `Literal["a", "b"]`, one word per line if it would be too long.
 pub fn literal(words: &[Value], one_per_line: bool) -> String {
     let words: Vec<String> = words.iter().map(Value::to_string).collect();
     match one_per_line {

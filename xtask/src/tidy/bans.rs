@@ -1,5 +1,5 @@
-//! Texts that must not occur. A line (or the one above it) with `tidy: allow(WORD)` and a reason
-//! may use the word.
+//! Texts that must not occur. A line that has (or follows) `tidy: allow(WORD)` and a reason may use
+//! the word.
 
 use super::{Complaints, Source};
 
@@ -7,7 +7,7 @@ use super::{Complaints, Source};
 struct Ban {
     word: &'static str,
     remedy: &'static str,
-    /// Path prefixes of the files it is for.
+    /// Path prefixes of the files to which it applies.
     folders: &'static [&'static str],
 }
 

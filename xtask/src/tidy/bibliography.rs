@@ -31,7 +31,7 @@ const PLACES: [&str; 14] = [
     "Algorithm",
 ];
 
-/// Complaints about sources that are cited and not listed.
+/// Complaints about cited sources that are not listed.
 pub(super) fn check(sources: &[Source]) -> Complaints {
     let page = sources.iter().find(|source| source.path == PAGE);
     let listed = listed(page.map_or("", |page| page.text.as_str()));
@@ -55,7 +55,7 @@ fn listed(page: &str) -> BTreeSet<&str> {
     page.lines().flat_map(bold).collect()
 }
 
-/// (line, short form) of every citation.
+/// (line, short form) for every citation.
 fn cited(text: &str) -> Vec<(usize, String)> {
     let words = words(text);
     let at = |at: usize| of_document(&words[at..]).or_else(|| of_paper(&words, at));

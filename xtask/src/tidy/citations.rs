@@ -1,7 +1,7 @@
-//! Citations that point outside the tree, at something a reader cannot open.
+//! Citations of sources outside the tree that a reader cannot open.
 //!
-//! Refused are the phrases below, and tests whose names are numbers (`t17_...`). A line (or the one
-//! above it) with `tidy: allow(citation)` and a reason may use them.
+//! Refused are the phrases below, and tests whose names are numbers (`t17_...`). A line that has
+//! (or follows) `tidy: allow(citation)` and a reason may use them.
 
 use super::prose::{Word, words};
 use super::{Complaints, Source};
@@ -10,13 +10,13 @@ const ALLOW: &str = "tidy: allow(citation)";
 const REMEDY: &str = "cite the primary source, or a fact of docs/facts";
 /// Pages that were never in the tree.
 const PAGES: [&str; 5] = ["aqm", "endpoints", "papers", "guest-kernel", "hosts"];
-/// Folders where `T38` and `G3` mean an entry of such a page; elsewhere they may be tables of a
+/// Folders where `T38` and `G3` mean an entry of such a page; elsewhere they may be tables in a
 /// paper.
 const NUMBERED: [&str; 5] = ["crates/", "fuzz/", "benches/", "xtask/", "testdata/golden/"];
 
 /// Complaints about such citations.
 pub(super) fn check(source: &Source) -> Complaints {
-    // This folder must name the refused phrases.
+    // This folder has to name the refused phrases.
     if !source.is_prose_or_code()
         || source.is_generated()
         || source.path.starts_with("xtask/src/tidy/")
@@ -73,7 +73,7 @@ fn is_entry(text: &str) -> bool {
     (1..=2).contains(&number.len()) && number.chars().all(|c| c.is_ascii_digit())
 }
 
-/// The name of a function that is a number of something: `t17_...`, `fact_4_2_...`, `g3_...`.
+/// The name of a function that consists of a number: `t17_...`, `fact_4_2_...`, `g3_...`.
 fn numbered_test(line: &str) -> Option<&str> {
     let code = line.trim_start();
     let rest = code.strip_prefix("fn ").or_else(|| code.strip_prefix("def "))?;

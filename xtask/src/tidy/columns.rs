@@ -2,7 +2,7 @@
 
 use super::{Complaints, Source};
 
-/// Characters of a line at most.
+/// Maximum number of characters in a line.
 const COLUMNS: usize = 100;
 /// Extensions of the checked files.
 const CODE: [&str; 6] = [".rs", ".py", ".sh", ".c", ".h", ".toml"];

@@ -1,10 +1,10 @@
 //! Checks our own facts: docs/facts/SUBJECT.md has `### SUBJECT-N: statement`, its source and its
 //! test; the rest of the tree cites `fact SUBJECT-N`.
 //!
-//! It refuses a citation without such a heading, a duplicate number, a fact without `Source:` or
-//! `Test:`, of more than 80 words, or without a citation, and a test that does not exist. Tests are
-//! written `` `name` `` or `` `name` (path/of/the/file.rs) ``; a name may also be that of a golden
-//! trace, and `Test: none` gives the reason.
+//! It refuses a citation without such a heading, a duplicate number, and a test that does not
+//! exist; also a fact that has no `Source:` or `Test:`, has more than 80 words, or is never cited.
+//! Tests are written `` `name` `` or `` `name` (path/of/the/file.rs) ``; a name may also be that of
+//! a golden trace, and `Test: none` gives the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::{Complaints, Source};
 
 const FOLDER: &str = "docs/facts/";
 const GOLDEN: &str = "testdata/golden/";
-/// Limit of words of a fact, its heading and its test included.
+/// Maximum number of words in a fact, including its heading and its test.
 const MOST_WORDS: usize = 80;
 
 /// Complaints about facts and their citations.
@@ -52,8 +52,8 @@ pub(super) fn check(sources: &[Source]) -> Complaints {
     complaints
 }
 
-/// The names of facts that the tree mentions outside of the fact itself and of the change log,
-/// ranges (`tcp-45 to tcp-49`) in full.
+/// The names of facts that the tree mentions outside of the fact itself and the change log; ranges
+/// (`tcp-45 to tcp-49`) are expanded.
 fn mentioned(sources: &[Source]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for source in sources.iter().filter(|source| source.path != "CHANGELOG.md") {
@@ -84,7 +84,7 @@ fn named(text: &str) -> Vec<String> {
     names
 }
 
-/// The names after the first up to the last, if both are of one subject.
+/// The names after the first, up to the last, if both have the same subject.
 fn between(first: &str, last: &str) -> Vec<String> {
     let parts = |name: &str| {
         let (subject, number) = name.rsplit_once('-')?;
@@ -173,7 +173,7 @@ impl Fact<'_> {
     }
 }
 
-/// What is wrong with a fact.
+/// The errors in a fact.
 fn flaws<'a>(page: &Source, fact: &Fact<'a>, sources: &[Source]) -> impl Iterator<Item = String> {
     let mut flaws = Vec::new();
     let subject = subject(page).unwrap_or_default();
@@ -196,7 +196,7 @@ fn flaws<'a>(page: &Source, fact: &Fact<'a>, sources: &[Source]) -> impl Iterato
     flaws.into_iter()
 }
 
-/// The tests that a fact names and that do not exist: a text between backticks is a name, followed
+/// The tests that a fact names but that do not exist: a text between backticks is a name, followed
 /// in brackets by the files that may define it.
 fn missing(tests: &str, sources: &[Source]) -> Vec<String> {
     let tests = tests.split("\n\n").next().unwrap_or(tests);
@@ -231,8 +231,8 @@ fn missing(tests: &str, sources: &[Source]) -> Vec<String> {
     flaws
 }
 
-/// Whether a name is that of a golden trace, which one test replays; `*` matches the rest of a
-/// name.
+/// Whether a name is that of a golden trace, all of which one test replays; `*` matches the rest of
+/// a name.
 fn is_golden(name: &str, sources: &[Source]) -> bool {
     let traces = sources.iter().filter_map(|source| source.path.strip_prefix(GOLDEN));
     traces

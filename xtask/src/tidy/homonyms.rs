@@ -24,9 +24,9 @@ const SHARED: &[(&str, &str)] = &[
     ("Packet", "the trait that disciplines ask for, and the simulator's packet, which has it"),
 ];
 
-/// Folders whose types mirror others by intent: a class of `sojourn._core` has the name of the Rust
-/// type that it wraps, a structure of the C bindings that of its counterpart (`sojourn_...` in C),
-/// a part of the resolved scenario that of its part in the written one.
+/// Folders whose types mirror others intentionally: a class of `sojourn._core` has the name of the
+/// Rust type that it wraps, a structure of the C bindings that of its counterpart (`sojourn_...` in
+/// C), a part of the resolved scenario that of its part in the written one.
 const MIRRORS: [&str; 3] = ["crates/python/", "crates/capi/", "crates/scenario/src/resolved"];
 
 /// Complaints about types that share a name.
@@ -67,7 +67,7 @@ fn complaints(sources: &[Source], shared: &[(&str, &str)]) -> Complaints {
         .collect()
 }
 
-/// (line, name) of every visible type before the tests at the end of a file.
+/// (line, name) for every visible type before the tests at the end of a file.
 fn types<'a>(text: &'a str, language: &str) -> Vec<(usize, &'a str)> {
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {

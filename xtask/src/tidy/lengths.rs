@@ -2,11 +2,11 @@
 
 use super::{Complaints, Source};
 
-/// Lines of a function at most.
+/// Maximum number of lines in a function.
 const FUNCTION: usize = 70;
-/// Lines of a file at most, without its tests.
+/// Maximum number of lines in a file, without its tests.
 const FILE: usize = 400;
-/// Followed by a reason, this allows a longer file.
+/// This text, followed by a reason, allows a longer file.
 const ALLOW: &str = concat!("tidy: allow", "(length)");
 
 /// Complaints about long functions and long files.
@@ -39,7 +39,7 @@ pub fn check(source: &Source) -> Complaints {
     complaints
 }
 
-/// Lines before the test module at the end.
+/// The number of lines before the test module at the end.
 fn lines_without_tests(lines: &[&str]) -> usize {
     let is_test_module = |i: usize| {
         lines[i] == "#[cfg(test)]" && lines.get(i + 1).is_some_and(|next| next.starts_with("mod "))
@@ -47,7 +47,8 @@ fn lines_without_tests(lines: &[&str]) -> usize {
     (0..lines.len()).find(|&i| is_test_module(i)).unwrap_or(lines.len())
 }
 
-/// (first line, length) of every function; the formatter closes it at the indentation of its start.
+/// (first line, length) for every function; the formatter closes it at the indentation of its
+/// start.
 fn rust_functions(lines: &[&str]) -> Vec<(usize, usize)> {
     let mut functions = Vec::new();
     for (start, line) in lines.iter().enumerate().filter(|(_, line)| starts_rust_function(line)) {
@@ -71,7 +72,7 @@ fn starts_rust_function(line: &str) -> bool {
     words.next() == Some("fn")
 }
 
-/// (first line, length) of every function: up to the last line that is indented deeper.
+/// (first line, length) for every function: up to the last line that is indented deeper.
 fn python_functions(lines: &[&str]) -> Vec<(usize, usize)> {
     let mut functions = Vec::new();
     for (start, line) in lines.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Checks that targets of links are in the tree.
+//! Checks that the targets of links are in the tree.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Phrases that make a sentence hard to read, with a budget for each folder in `phrases.txt`.
 //!
-//! The budget is the number of phrases that a folder still has. It may fall and never rises:
-//! a new phrase is a complaint, and so is a number that is higher than the folder needs, which
-//! `cargo xtask phrases` lowers.
+//! The budget is the number of phrases that a folder still has. It may fall but never rise: a new
+//! phrase causes a complaint, and so does a number higher than the folder needs, which `cargo xtask
+//! phrases` lowers.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,13 +14,13 @@ use super::{Complaints, Source};
 /// The table of budgets.
 pub(super) const TABLE: &str = "phrases.txt";
 
-/// Lowers the budgets to what the folders have.
+/// The command that lowers the budgets to the numbers in the folders.
 const LOWER: &str = "cargo xtask phrases";
 
 /// Files that quote the phrases.
 const QUOTES: [&str; 2] = ["xtask/src/tidy/phrases.rs", TABLE];
 
-/// A phrase, and what to write in its place.
+/// A phrase, and its replacement.
 struct Phrase {
     /// Words separated by spaces; `a|b` stands for either.
     words: &'static str,
@@ -36,7 +36,7 @@ const fn phrase(words: &'static str, remedy: &'static str) -> Phrase {
     Phrase { words, remedy, fine_before: "", reach: 1, fine_after: "" }
 }
 
-/// Units before "apart", with which it is a distance.
+/// Units before "apart" that make it a distance.
 const DISTANCES: &str = "far wide ns us µs ms s second seconds milliseconds minutes hours packets \
                          segments bytes bits steps rtts";
 
@@ -75,7 +75,7 @@ const PHRASES: &[Phrase] = &[
     },
 ];
 
-/// The phrases by their first word. Nearly every word of the tree begins none of them.
+/// The phrases by their first word. Nearly every word of the tree begins no phrase.
 static BY_FIRST_WORD: LazyLock<BTreeMap<&str, Vec<&Phrase>>> = LazyLock::new(|| {
     let mut found: BTreeMap<&str, Vec<&Phrase>> = BTreeMap::new();
     for phrase in PHRASES {
@@ -87,7 +87,7 @@ static BY_FIRST_WORD: LazyLock<BTreeMap<&str, Vec<&Phrase>>> = LazyLock::new(|| 
     found
 });
 
-/// Where the phrases of each folder are, as complaints.
+/// The phrases of each folder, as complaints.
 type Found = BTreeMap<String, Complaints>;
 
 /// Complaints about phrases beyond the budget of a folder, and about budgets that are too high.
@@ -112,7 +112,7 @@ pub(super) fn check(sources: &[Source]) -> Complaints {
     complaints
 }
 
-/// The table with every budget lowered to what its folder has; none is raised.
+/// The table with every budget lowered to the number in its folder; none is raised.
 pub(super) fn lowered(sources: &[Source]) -> String {
     let found = found(sources);
     let comments = table(sources).lines().filter(|line| line.starts_with('#'));
@@ -130,7 +130,7 @@ fn table(sources: &[Source]) -> &str {
     sources.iter().find(|source| source.path == TABLE).map_or("", |source| &source.text)
 }
 
-/// The number of phrases that each listed folder may have; others may have none.
+/// The number of phrases that each listed folder may have; other folders may have none.
 fn budgets(sources: &[Source]) -> BTreeMap<String, usize> {
     let entries = table(sources).lines().filter_map(|line| line.split_once(' '));
     entries.filter_map(|(folder, count)| Some((folder.to_owned(), count.parse().ok()?))).collect()
@@ -150,8 +150,8 @@ fn found(sources: &[Source]) -> Found {
     found
 }
 
-/// The folder whose budget a file draws on: a crate, a Python package, a part of the
-/// documentation, else the first folder of its path.
+/// The folder whose budget a file uses: a crate, a Python package, a part of the documentation, or
+/// else the first folder of its path.
 fn folder(path: &str) -> String {
     let depth = match path.split('/').next() {
         Some("crates" | "docs") => 2,
@@ -180,7 +180,7 @@ fn phrases(source: &Source) -> Complaints {
 }
 
 impl Phrase {
-    /// Whether the phrase begins at a word of a text, and is not plain English there.
+    /// Whether the phrase begins at a word of a text and is not plain English there.
     fn begins_at(&self, words: &[Word], at: usize) -> bool {
         let length = self.words.split(' ').count();
         let Some(here) = words.get(at..at + length) else { return false };

@@ -15,13 +15,13 @@ impl<'a> Word<'a> {
         self.raw.trim_matches(|c: char| !c.is_alphanumeric())
     }
 
-    /// Whether a list or a sentence ends after it.
+    /// Whether it ends a list item or a sentence.
     pub(super) fn closes(&self) -> bool {
         self.raw.trim_end_matches(',').ends_with(['.', ';', ':', ')', '"', '`'])
     }
 }
 
-/// The words of a file; signs that open a comment do not count as words.
+/// The words of a file; comment signs do not count as words.
 pub(super) fn words(text: &str) -> Vec<Word<'_>> {
     let of_line = |(index, line)| {
         let line: &str = line;

@@ -10,7 +10,7 @@ use super::{Complaints, Source};
 
 const ROOT: &str = "python/";
 
-/// Complaints about circles.
+/// Complaints about cycles.
 pub(super) fn check(sources: &[Source]) -> Complaints {
     let files: Vec<&Source> = sources.iter().filter(|source| is_module(source)).collect();
     let names: Vec<String> = files.iter().map(|file| module(&file.path)).collect();
@@ -43,7 +43,7 @@ fn module(path: &str) -> String {
     path.trim_end_matches("/__init__").replace('/', ".")
 }
 
-/// The package that relative imports of the file start from.
+/// The package from which relative imports of the file start.
 fn package(path: &str) -> String {
     let own = module(path);
     if path.ends_with("/__init__.py") {

@@ -2,7 +2,7 @@
 //!
 //! It uses every path that begins with `crate::`, `super::` or `self::` outside comments and tests.
 //! A path refers to the file whose module is its longest prefix. A file and the modules in its
-//! folder may use each other; that hides no cycle, because sibling modules with their contents are
+//! folder may use each other; this hides no cycle, because sibling modules with their contents are
 //! checked too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::strong::components;
 use super::{Complaints, Source};
 
-/// A module as the names on its path from the root of the crate.
+/// A module, as the names on its path from the root of the crate.
 type Module = Vec<String>;
 
-/// Complaints about circles.
+/// Complaints about cycles.
 pub(super) fn check(sources: &[Source]) -> Complaints {
     let mut crates: BTreeMap<&str, Vec<(&Source, Module)>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.is_test()) {
@@ -109,7 +109,8 @@ fn paths(text: &str, module: &[String]) -> Vec<Module> {
     for keyword in ["crate::", "super::", "self::"] {
         for (start, _) in code.match_indices(keyword) {
             let before = code[..start].chars().next_back();
-            // `$crate::` is left to the file that calls the macro; `super::super::` begins once.
+            // `$crate::` belongs to the file that calls the macro; `super::super::` begins a single
+            // path.
             let goes_on =
                 before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | ':'));
             if !goes_on {

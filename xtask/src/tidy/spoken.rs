@@ -2,11 +2,11 @@
 
 /// How a language writes comments and string literals.
 struct Syntax {
-    /// What opens a comment that ends with its line.
+    /// The opening of a comment that ends with its line.
     line: &'static [&'static str],
-    /// What opens and closes a comment over several lines.
+    /// The opening and the end of a comment over several lines.
     block: Option<(&'static str, &'static str)>,
-    /// What opens and closes a string literal, the longest first.
+    /// The opening and the end of a string literal, the longest first.
     quotes: &'static [&'static str],
     /// Whether a single quote opens a character or a lifetime, as in Rust.
     has_lifetimes: bool,
@@ -24,7 +24,7 @@ const PYTHON: Syntax = Syntax {
 };
 const SHELL: Syntax = Syntax { quotes: &[], ..PYTHON };
 
-/// Ends of file names, each with the syntax; without one the whole file is text.
+/// File extensions, each with the syntax; without a syntax the whole file is text.
 const ENDS: &[(&str, Option<Syntax>)] = &[
     (".rs", Some(RUST)),
     (".py", Some(PYTHON)),
@@ -77,7 +77,7 @@ impl Syntax {
         out
     }
 
-    /// Appends the comment that the text begins with; returns its length.
+    /// Appends the comment at the start of the text; returns its length.
     fn comment(&self, text: &str, out: &mut String) -> Option<usize> {
         if let Some(sign) = self.line.iter().find(|sign| text.starts_with(**sign)) {
             let end = text.find('\n').unwrap_or(text.len());
@@ -91,7 +91,7 @@ impl Syntax {
         Some((open.len() + end + close.len()).min(text.len()))
     }
 
-    /// Appends the string literal that the text begins with; returns its length.
+    /// Appends the string literal at the start of the text; returns its length.
     fn string(&self, text: &str, out: &mut String) -> Option<usize> {
         if self.has_lifetimes {
             let hashes = text
@@ -116,7 +116,7 @@ impl Syntax {
         Some((quote.len() + end + quote.len()).min(text.len()))
     }
 
-    /// Length of the code that the text begins with: one character, or a character literal.
+    /// The length of the code at the start of the text: one character, or a character literal.
     fn code(&self, text: &str, next: char) -> usize {
         if self.has_lifetimes && next == '\'' {
             for literal in ["'\"'", "'\\\"'", "'\\''", "'\\\\'"] {
@@ -129,7 +129,7 @@ impl Syntax {
     }
 }
 
-/// Where a string literal ends, its closing quote not included.
+/// The end of a string literal, excluding its closing quote.
 fn end_of_string(text: &str, quote: &str) -> usize {
     let mut at = 0;
     while at < text.len() {

@@ -1,6 +1,7 @@
-//! Circles of a directed graph: its strongly connected components (Tarjan 1972).
+//! Cycles of a directed graph: its strongly connected components (Tarjan 1972).
 
-/// The components of more than one node, each in ascending order; `edges[a]` lists where `a` leads.
+/// The components of more than one node, each in ascending order; `edges[a]` lists the successors
+/// of `a`.
 pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search {
         edges,

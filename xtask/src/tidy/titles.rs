@@ -5,12 +5,12 @@ use std::process::Command;
 
 use super::Complaints;
 
-/// Columns of a title at most.
+/// Maximum number of columns in a title.
 const COLUMNS: usize = 72;
-/// The last commit that was made without this rule.
+/// The last commit made without this rule.
 const BASE: &str = "8f956112b7fa8fc518c51666c254485f6005fd58";
 
-/// Complaints about titles of the commits since `BASE`; none in a tree without that history.
+/// Complaints about titles of the commits since `BASE`; empty in a tree without that history.
 pub(super) fn check(root: &Path) -> Complaints {
     let range = format!("{BASE}..HEAD");
     let arguments = ["log", "--no-merges", "--format=%h %s", &range];

@@ -1,13 +1,13 @@
-//! A budget for documentation: words of the pages that people write.
+//! A budget for the words of hand-written pages.
 //!
-//! Left out: generated pages, generated parts of pages (between two comments), and the folders of
+//! It excludes generated pages, generated parts of pages (between two comments), and the folders of
 //! reference and results.
 
 use super::{Complaints, Source};
 
-/// Words of all hand-written pages at most.
+/// Maximum number of words on all hand-written pages.
 const CEILING: usize = 45_000;
-/// Folders of pages that follow from code, measurements or other people's texts.
+/// Folders of pages that are derived from code, measurements or other people's texts.
 const REFERENCE: [&str; 2] = ["docs/reference/", "docs/results/"];
 /// Texts in the first lines of generated pages.
 const GENERATED: [&str; 4] =
@@ -39,7 +39,7 @@ fn count(sources: &[Source]) -> usize {
     sources.iter().map(of_page).sum()
 }
 
-/// The words of a page that are written by hand.
+/// The hand-written words of a page.
 fn of_page(page: &Source) -> usize {
     let is_reference = REFERENCE.iter().any(|folder| page.path.starts_with(folder));
     if !page.path.ends_with(".md") || is_reference || is_generated(page) {

@@ -6,7 +6,7 @@ pub struct Sender {
     next: u64,
     acked: u64,
     window: f64,
-    /// Losses below this number belong to an episode that the window has answered.
+    /// Losses below this number belong to an episode to which the window has responded.
     recovery: u64,
 }
 

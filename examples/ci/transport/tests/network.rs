@@ -3,10 +3,11 @@
 use sojourn_testing::{Bottleneck, Report, Span, TestDatagram, Time};
 use transport::Sender;
 
-/// What this project configures.
+/// The AQM that this project configures.
 const QUEUE: &str = "codel:target=5ms";
 
-/// Ten seconds of one sender over 10 Mbit/s and a round trip of 40 ms, after two of warm-up.
+/// Ten seconds of one sender over 10 Mbit/s and a round trip of 40 ms, after two seconds of
+/// warm-up.
 fn upload(queue: &str) -> Report {
     let path = Bottleneck::new("10mbit").delay("20ms").buffer("200p").warmup("2s");
     let mut there = path.clone().queue(queue).link().unwrap();

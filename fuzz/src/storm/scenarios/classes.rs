@@ -6,10 +6,10 @@ use super::packing::packing;
 use crate::storm::choice::Choice;
 use crate::storm::pools;
 
-/// Code points that classes share out. Flows have most of them.
+/// DSCPs to distribute among classes. Most of them are used by flows.
 const CODE_POINTS: [&str; 10] =
     ["\"cs1\"", "\"le\"", "\"af41\"", "\"ef\"", "\"cs7\"", "\"nqb\"", "63", "0", "17", "\"cs6\""];
-/// A class may have any AQM, a short queue, or that of the link.
+/// A class may have any AQM, a short queue, or the link's queue.
 const QUEUES: [&str; 5] =
     ["codel", "pie:limit=50p", "taildrop:limit=20p", "fq_codel:flows=16", "red"];
 
@@ -105,7 +105,7 @@ fn curves(bps: u64, choice: &mut Choice) -> String {
     text
 }
 
-/// The code points of a class that has packets, which it takes, and its queue.
+/// The DSCPs of a class with packets, which are removed from `points`, and its queue.
 fn packets(points: &mut Vec<&str>, choice: &mut Choice) -> String {
     let count = choice.below(3);
     let own: Vec<&str> =

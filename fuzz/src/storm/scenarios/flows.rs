@@ -52,7 +52,7 @@ fn access(text: &mut String, links: &Links, choice: &mut Choice) {
     let mut keys = vec![format!("sender = \"{sender}ms\""), format!("receiver = \"{receiver}ms\"")];
     match choice.below(8) {
         0 => {
-            // More than the delays of all links together.
+            // This is longer than the delays of all links together.
             let _ = writeln!(text, "rtt = \"{}ms\"", choice.whole(300, 900));
             return;
         }

@@ -11,15 +11,15 @@ use crate::storm::pools;
 pub(super) struct Links {
     /// From the sender to the receiver.
     pub(super) forward: Vec<String>,
-    /// The links of which one leads back: the stations of a wireless LAN, or a single link.
+    /// Links of which one leads back: the stations of a wireless LAN, or a single link.
     pub(super) back: Vec<String>,
-    /// Whether packets must take a link back: an access point finds a packet's station by it.
+    /// Whether packets must take a link back: an access point uses it to find a packet's station.
     pub(super) needs_back: bool,
     /// Whether packets may overtake each other on a wire.
     pub(super) reorders: bool,
 }
 
-/// One to three links forward and one back. Signals are recorded only of links without classes.
+/// One to three links forward and one back. Signals are recorded only for links without classes.
 pub(super) fn wired(text: &mut String, has_signals: bool, choice: &mut Choice) -> Links {
     let forward: Vec<String> = (0..1 + choice.below(3)).map(|n| format!("l{n}")).collect();
     for name in &forward {
@@ -59,7 +59,7 @@ fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut C
         false => format!("rate = {rate}"),
     };
     let _ = writeln!(text, "[links.{name}]\n{speed}");
-    // Without a flow a link has no bandwidth-delay product, and the reverse link may be unused.
+    // Without a flow, a link has no bandwidth-delay product, and the reverse link may be unused.
     queue(text, name != "back", choice);
     let _ = writeln!(text, "delay = {}", delay(choice));
     if choice.chance(0.2) && !is_vdsl {
@@ -80,7 +80,7 @@ fn link(text: &mut String, name: &str, (least, most): (f64, f64), choice: &mut C
     bps
 }
 
-/// A policer in front of a link's queue, as a table of its own.
+/// A policer in front of a link's queue, as a separate table.
 pub(super) fn policer(text: &mut String, link: &str, choice: &mut Choice) {
     let (bps, burst) = (choice.whole(100_000, 20_000_000), choice.whole(2_500, 100_000));
     let _ = writeln!(text, "[links.{link}.policer]\nrate = \"{bps}bit\"\nburst = \"{burst}B\"");
@@ -97,7 +97,7 @@ fn rate(bps: u64, choice: &mut Choice) -> String {
             format!(r#"{{ kind = "schedule", in_service = "{rule}", steps = [{steps}] }}"#)
         }
         1 => {
-            // A packet fits, also in cells of cells.
+            // The burst holds a packet, even in nested cells.
             let (burst, line) = (choice.whole(2_500, 100_000), 10 * bps);
             let overdraft = choice.chance(0.5);
             let sizes = match choice.chance(0.4) {
