@@ -46,7 +46,7 @@ use crate::units::Limit;
 /// # Ok::<(), sojourn_aqm::SpecError>(())
 /// ```
 pub trait Sink<P> {
-    /// `packet` is dropped. `enqueued` is when it was accepted (`now` if it was not).
+    /// `packet` is dropped. `enqueued` is when it was accepted (`now` if it was never accepted).
     fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause);
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may record
     /// the mark in it. `enqueued` is when it was accepted (now, if it is arriving).
@@ -211,7 +211,7 @@ pub trait Qdisc<P: Packet>: Send {
 }
 
 /// The registry entry of a discipline that is more than a law in one queue or in flow queues. The
-/// implementing type is a name only; [`Scheme::build`] makes the discipline.
+/// implementing type only carries the name; [`Scheme::build`] makes the discipline.
 ///
 /// ```
 /// use sojourn_aqm::qdiscs::sfq::Sfq;

@@ -116,8 +116,7 @@ pub(crate) fn drop_times<L: Aqm>(
     (from..to).step_by(step as usize).flat_map(call).collect()
 }
 
-/// Two departures after which a departure rate of exactly 1 MB/s has been measured, with a
-/// threshold of 10 000 bytes.
+/// Two departures that complete a measurement of exactly 1 MB/s, with a threshold of 10 000 bytes.
 pub(crate) fn learn_rate(mut on_dequeue: impl FnMut(Time, Head, Backlog)) {
     for (now, size) in [(ms(0), 40), (ms(10), 9960)] {
         on_dequeue(now, Head { bytes: size, ecn: Ecn::NotEct, enqueued: now }, bytes(10_000));

@@ -131,7 +131,7 @@ const SAME_UNDER_ONE_LIMIT: &[&str] = &["taildrop@bytes"];
 /// Dialects without ECN: they refuse `ecn=true`.
 const WITHOUT_ECN: &[&str] = &["pie@docsis", "madpie@docsis"];
 
-/// Every dialect of every law but the default ones, which the tests above cover.
+/// Every dialect of every law except the default dialects, which the tests above cover.
 fn dialects() -> impl Iterator<Item = (String, &'static str)> {
     let of = |law: registry::Entry| {
         let named = move |dialect: &sojourn_aqm::params::Dialect| {

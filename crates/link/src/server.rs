@@ -93,7 +93,7 @@ impl Line {
 enum Ahead {
     /// No packet has been taken ahead.
     No,
-    /// The queue is empty behind it: its service ends without a call.
+    /// No packet is queued behind it: its service ends without a call.
     Alone(Time),
     /// Another packet was queued behind it: its service ends with a call, even if the queue is
     /// empty by then.

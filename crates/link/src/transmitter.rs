@@ -37,8 +37,8 @@ impl Transmitter {
         self.rate
     }
 
-    /// The work of sending a packet of `bytes`, in billionths of a bit, including the remainder of
-    /// the last packet.
+    /// The work of sending a packet of `bytes`, in billionths of a bit, including the remainder
+    /// from the last packet.
     pub(crate) fn work(&self, bytes: u32) -> u64 {
         u64::from(bytes) * BITS_TIMES_NANOS + self.remainder
     }

@@ -233,7 +233,7 @@ impl LinkStats {
         }
     }
 
-    /// Counts a packet that leaves the queue or is dropped.
+    /// Counts a packet that leaves the queue, or is dropped from it.
     #[inline]
     pub(crate) fn one_less(&mut self) {
         self.waiting = self.waiting.wrapping_sub(1);

@@ -25,7 +25,7 @@ impl DatagramLosses {
         DatagramLosses { flows: vec![FlowLosses::default(); flows], noted: BTreeMap::new() }
     }
 
-    /// Counts only datagrams of a flow from this number on.
+    /// Counts only datagrams of a flow that have at least this number.
     pub fn count_from(&mut self, flow: usize, first: u32) {
         self.flows[flow] = FlowLosses { first, lost: 0 };
     }

@@ -17,7 +17,7 @@ pub struct AqmInfo {
     pub law: &'static str,
     /// Whether the name stands for a discipline combined with a law.
     pub is_preset: bool,
-    /// Whether the name stands for a law, which may be put under flow queues.
+    /// Whether the name stands for a law, which can be combined with flow queues.
     pub is_law: bool,
     /// Its dialects, the default first.
     pub dialects: Vec<Dialect>,
@@ -94,7 +94,7 @@ impl AqmInfo {
         }
     }
 
-    /// Every name of a dialect, those of kernels last, with its meaning.
+    /// Every name of a dialect with its meaning; names of kernels come last.
     pub fn dialect_words(&self) -> impl Iterator<Item = (&'static str, String)> {
         let own = self.dialects.iter().map(|dialect| (dialect.name, dialect.doc.to_owned()));
         let kernel =

@@ -87,7 +87,8 @@ const SHARED: u64 = 1 << 9;
 pub struct Labels(u32);
 
 impl Labels {
-    /// The labels of a segment with or without PSH (RFC 9293 §3.9.1.2); sending it adds the others.
+    /// The labels of a segment with or without PSH (RFC 9293 §3.9.1.2); sending the segment adds
+    /// the other labels.
     pub const fn new(push: bool) -> Labels {
         Labels(push as u32)
     }
@@ -342,7 +343,8 @@ mod tests {
         assert_eq!(packet(7).flow(), Packet { seq: 5, ..packet(7) }.flow());
     }
 
-    /// Linux 6.1 sch_cake.c, cake_tcph_may_drop: reserved flags and unknown options stay.
+    /// Linux 6.1 sch_cake.c, cake_tcph_may_drop: segments with reserved flags or unknown options
+    /// are kept.
     #[test]
     fn an_ack_filter_sees_acknowledgements_and_leaves_accurate_ecn_alone() {
         let mut ack = Packet::new(PacketKind::Ack, 3, 0, 70, 52, Time::ZERO);

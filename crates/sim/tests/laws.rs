@@ -50,8 +50,8 @@ struct Path {
     marks: bool,
     now: Time,
     sent: u64,
-    /// Packets in flight with their arrival times, in that order, as each takes half a round trip;
-    /// the flag is true for data towards the receiver.
+    /// Packets in flight with their arrival times, in the order of arrival, because each takes half
+    /// a round trip; the flag is true for data towards the receiver.
     flying: VecDeque<(Time, bool, Packet)>,
     /// Packets handed over by the sender; kept to reuse the allocation.
     out: Vec<Packet>,
@@ -169,7 +169,7 @@ impl Path {
         self.run(seconds) * self.rtt.as_secs() / seconds as f64
     }
 
-    /// Mean and half of the 99 % interval of the mean, from batches.
+    /// The mean, and half of its 99 % interval, from batches.
     fn mean_with_interval(&mut self, seconds: u64) -> (f64, f64) {
         self.run(seconds);
         let scale = self.rtt.as_secs() / seconds as f64;
@@ -294,8 +294,8 @@ fn aimd(a: f64, b: f64, p: f64) -> f64 {
     (a * (1.0 + b) / (2.0 * (1.0 - b) * p)).sqrt()
 }
 
-/// CUBIC's response function with C = 0.4 and beta = 0.7, or Reno's where that is larger (RFC 9438
-/// §5).
+/// CUBIC's response function with C = 0.4 and beta = 0.7, or Reno's if that gives a larger window
+/// (RFC 9438 §5).
 fn cubic(p: f64, rtt_s: f64) -> f64 {
     let constant: f64 = 0.4 * 3.7 / (4.0 * 0.3);
     (constant.powf(0.25) * (rtt_s / p).powf(0.75)).max(aimd(1.0, 0.5, p))

@@ -363,7 +363,7 @@ fn a_bucket_that_is_never_full_is_used_in_full_whatever_its_framing() {
     let found = run(&plan);
     let of = |name: &str| metric(&found, Scope::Queue, "b", name);
     assert!((0.999..=1.0).contains(&of("utilisation")), "{}", of("utilisation"));
-    // 300 + 14 bytes and 38 more take 8 cells; the burst adds 3000 bytes in 10 s.
+    // A packet of 300 + 14 bytes plus 38 bytes takes 8 cells; the burst adds 3000 bytes in 10 s.
     let (throughput, expected) = (of("throughput"), 1.0024e6 * 314.0 / 424.0);
     assert!((throughput / expected - 1.0).abs() < 1e-3, "{throughput}");
     let used = series(&found, Scope::Queue, 0, "utilisation");

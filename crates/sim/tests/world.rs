@@ -364,8 +364,8 @@ fn a_shaping_discipline_below_the_rate_of_the_link_sets_the_rate() {
 fn outages_do_not_stop_a_flow_for_good() {
     // Varying rates and outages of up to two seconds, as on recorded cellular links, cause
     // timeouts, late originals and lost retransmissions. Data must continue to flow after each of
-    // them. Round trips of up to 2.3 s lead to timeouts of 7 s; when the retransmission is lost
-    // too, a flow correctly waits for 21 s.
+    // them. Round trips of up to 2.3 s lead to timeouts of 7 s; if the retransmission is also lost,
+    // a flow correctly waits for 21 s.
     for seed in 0..60 {
         let mut rng = sojourn_aqm::Rng::stream(seed, "outages", 0);
         let (mut opportunities_ms, mut at) = (Vec::new(), 1);

@@ -2,7 +2,7 @@
 //! transfers over its own transport, the traffic programs of real hosts over sockets.
 //!
 //! Nothing here sends a packet or reads a clock: the host passes the time in and performs the
-//! returned actions. Randomness comes from streams of the host, so two hosts with the same streams
+//! returned actions. Randomness comes from the host's streams, so two hosts with the same streams
 //! transfer the same files, frames and pages.
 
 #![warn(unreachable_pub)]

@@ -3,7 +3,7 @@
 //!
 //! Source: Kuhn and Ros 2016 ("Improving PIE's performance over high-delay paths"), §II. The
 //! underlying PIE is any dialect of [`super::pie`] with all its parameters; by default the authors'
-//! ns-2 code. The burst allowance that the study describes is that of `paper2013` (fact papers-8).
+//! ns-2 code. The burst allowance described by the study is that of `paper2013` (fact papers-8).
 //! The study's values apply to every dialect; dialects differ only in their PIE.
 //!
 //! Where the paper is silent, we chose (fact aqm-100): alpha and beta are PIE's; a flag stays set

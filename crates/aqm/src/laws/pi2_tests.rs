@@ -42,7 +42,7 @@ fn drops_with_the_square_of_the_controller_s_output() {
     }
 }
 
-/// The number of random numbers that one arrival draws.
+/// The count of random numbers drawn for one arrival.
 fn draws(pi2: &mut Pi2, rng: &mut Rng, queue: Backlog) -> u32 {
     let mut shadow = rng.clone();
     pi2.on_enqueue(Time::ZERO, arrival(Time::ZERO, Ecn::NotEct), queue, rng);

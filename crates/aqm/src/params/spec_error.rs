@@ -50,7 +50,7 @@ impl From<SpecError> for String {
     }
 }
 
-/// The end of a refusal: `; did you mean "codel"? Known: codel, pie`, with backticks.
+/// The end of an error message: `; did you mean "codel"? Known: codel, pie`, with backticks.
 pub fn hint(typed: &str, known: &[&str]) -> String {
     let known_list = known.join(", ");
     match nearest(typed, known.iter().copied()) {

@@ -36,7 +36,7 @@ pub struct Entry {
     pub default_of: fn(dialect: &str, param: &str) -> Option<String>,
     /// Its state variables.
     pub vars: &'static [Var],
-    /// How its controller scales its steps by its output: one table per name.
+    /// How its controller scales its steps, depending on its output: one table per name.
     pub step_tables: &'static [StepTable],
 }
 

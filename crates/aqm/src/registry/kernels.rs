@@ -156,7 +156,7 @@ pub fn of_series(spec: &QdiscSpec, series: (u32, u32)) -> QdiscSpec {
     }
 }
 
-/// The changes by which the kernel of a series differs from the code that an AQM asks for. Plain
+/// The changes by which the kernel of a series differs from the code that an AQM requests. Plain
 /// `@linux` asks for the code of the kernel in use (facts aqm-132 and linux-30).
 pub fn unlike(spec: &QdiscSpec, series: (u32, u32)) -> Vec<&'static Change> {
     if !super::follows_linux(spec) {

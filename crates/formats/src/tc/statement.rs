@@ -16,7 +16,7 @@ pub(super) struct Head {
     pub(super) stab: Option<TcOverhead>,
 }
 
-/// The place that a word and its value name.
+/// The place named by a word and its value.
 pub(super) fn parent(text: &str) -> TcParent {
     match text {
         "root" | "ffff:ffff" => TcParent::Root,

@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// A document that contains every required key of every table.
+    /// A document with every required key of every table.
     fn full() -> Value {
         let sizes = [
             json!({ "kind": "uniform", "min": "1B", "max": "2B" }),

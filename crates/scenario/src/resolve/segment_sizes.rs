@@ -1,4 +1,4 @@
-//! Segment sizes of the TCP profiles. The rules of each profile live in the engines. The sizes are
+//! Segment sizes of the TCP profiles. The engines define the rules of each profile. The sizes are
 //! here because they determine a link's MTU, which the checks of buffers use.
 
 /// A full segment at IP level.

@@ -215,8 +215,8 @@ fn counts(table: &Map<String, Value>, pair: (u32, u32), paths: u32) -> Vec<(u32,
     taken.into_iter().map(|(number, flows)| (number, flows.into())).collect()
 }
 
-/// FNV-1a (draft-eastlake-fnv), followed by the mixing of SplitMix64 (Steele, Lea and Flood 2014),
-/// so that the low bits depend on all of the text.
+/// FNV-1a (draft-eastlake-fnv), followed by the mixing step of SplitMix64 (Steele, Lea and Flood
+/// 2014), so that the low bits depend on the whole text.
 fn hash(text: &str) -> u64 {
     let fnv = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

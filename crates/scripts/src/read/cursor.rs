@@ -123,7 +123,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Consumes the point of a decimal fraction if it is next; `...` is not one.
+    /// Consumes the point of a decimal fraction, if it is next; `...` does not begin with one.
     pub(super) fn eat_fraction(&mut self) -> bool {
         let found = self.rest().starts_with('.') && !self.rest().starts_with("..");
         self.at += usize::from(found);

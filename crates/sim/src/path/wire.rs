@@ -18,7 +18,7 @@ use crate::ring::Ring;
 #[derive(Debug, Default)]
 struct Reordered {
     later: BinaryHeap<Reverse<Later>>,
-    /// The packets of `later`, and unused places among them.
+    /// The packets of `later`, and unused slots for more.
     packets: Vec<Packet>,
     unused: Vec<usize>,
     /// How many packets have entered the wire.
@@ -62,7 +62,7 @@ pub(crate) struct Wire {
     /// The other packets of a reordering wire.
     reordered: Option<Box<Reordered>>,
     alarm: Alarm,
-    /// The server of the link to which it leads, if it pulls packets; otherwise an alarm is set for
+    /// The server of the link at its end, if that link pulls packets; otherwise an alarm is set for
     /// the next arrival.
     feeds: Option<LateServer>,
 }

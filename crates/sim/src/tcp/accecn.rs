@@ -190,7 +190,7 @@ pub struct AccEcnFeedback {
     delivered_mean: u16,
 }
 
-/// Weight and precision of that mean, and the mean from which a large delivery is normal and no
+/// Weight and precision of that mean, and the mean above which a large delivery is normal, not a
 /// sign of lost acknowledgements (Linux 7.2 tcp_input.c, `PKTS_ACKED_WEIGHT`, `PKTS_ACKED_PREC`,
 /// `ACK_COMP_THRESH`).
 const MEAN_SHIFT: u32 = 6;

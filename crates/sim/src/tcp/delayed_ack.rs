@@ -488,8 +488,8 @@ mod tests {
             acks.on_data(at(gap_ms), || MANY);
             acks.ato
         };
-        // The expected delays are half of 100 ms plus 20 ms, twice half of 100 ms plus the gap, and
-        // unchanged.
+        // The expected delays, in order: half of 100 ms plus 20 ms; half of 100 ms plus the gap,
+        // twice; unchanged.
         assert_eq!([20, 21, 99, 100].map(after), [70, 71, 149, 100]);
     }
 

@@ -18,8 +18,8 @@ impl Pipe {
     }
 
     /// A duplicate means that one packet has left the pipe. A partial acknowledgement means that
-    /// two have, the retransmission and the lost original, so that recovery is no slower than slow
-    /// start (Fall and Floyd 1996 §4).
+    /// two packets have left, the retransmission and the lost original, so recovery is no slower
+    /// than slow start (Fall and Floyd 1996 §4).
     pub(crate) fn on_ack(&mut self, advanced: bool) {
         if self.retransmitted {
             self.packets = self.packets.saturating_sub(if advanced { 2 } else { 1 });

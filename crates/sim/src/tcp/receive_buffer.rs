@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(buffer.size, 128 << 10, "twice 10 segments and 30 fit");
         buffer.provide_for_gap(1, 101);
         assert_eq!(buffer.size, (20 + 100) * 1448 * 256 / 158);
-        // 60 segments in a round trip after one of 10, while those up to 101 are still out of
+        // A round trip of 60 segments follows one of 10, while segments up to 101 are still out of
         // order.
         buffer.on_round_trip(Time::ZERO + RTT, 60, 0);
         assert_eq!(buffer.size, (2 * 60 + 4 * 60 * 50 / 10 + 41) * 1448 * 256 / 158);

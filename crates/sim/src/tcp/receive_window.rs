@@ -341,8 +341,8 @@ mod tests {
         assert_eq!([9, 10, 16, 17].map(grows_after), [false, true, true, false]);
     }
 
-    /// Fact tcp-53: 163,520 bytes of memory; without the fourth segment's 1,448 there would be room
-    /// for 444 bytes more of window.
+    /// Fact tcp-53: the segments take 163,520 bytes of memory; without the fourth segment's 1,448
+    /// bytes, the window could be 444 bytes larger.
     #[test]
     fn a_segment_that_joins_a_buffer_takes_its_memory_before_the_window_grows() {
         let mut window = open_window(1448);
@@ -361,8 +361,8 @@ mod tests {
     fn an_unlimited_window_grows_no_longer_than_its_buffer_would() {
         let mut receive_window = ReceiveWindow::new(WindowRule::Unlimited { most: 245 });
         let rtt = Span::from_millis(100);
-        // After a round trip of 10 segments, one of 2,000, when a hole is filled, would ask for 1.6
-        // million.
+        // A filled hole gives a round trip of 2,000 segments after one of 10, which would ask for
+        // 1.6 million.
         receive_window.on_in_order(1_999, 2_000);
         receive_window.on_read(Time::ZERO + rtt, 2_000, Some(rtt));
         let grown = (0..1_000).filter(|_| receive_window.on_segment()).count();

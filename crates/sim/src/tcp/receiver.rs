@@ -38,8 +38,7 @@ pub struct Receiver {
     window: ReceiveWindow,
     /// Whether another acknowledgement is due, only to announce the window.
     owes_window: bool,
-    /// Whether the next segment has released an acknowledgement that was held back, and so causes
-    /// no other.
+    /// Whether the next segment has released a held acknowledgement, and so causes no further one.
     is_answered: bool,
     /// The round trip used for autotuning; without timestamps, that of the handshake.
     rtt: ReceiverRtt,

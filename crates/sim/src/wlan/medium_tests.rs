@@ -246,7 +246,7 @@ fn beside_a_slow_station(fast: i32) -> f64 {
     let others_silent = (1.0 - tau).powi(fast);
     let some_fast = 1.0 - (1.0 - tau).powi(fast);
     let one_fast = f64::from(fast) * tau * (1.0 - tau).powi(fast - 1);
-    // After a success the sender draws zero once in 16 times and then sends the next frame at once.
+    // After a success, one sender in 16 draws zero and sends the next frame at once.
     let (again, slot) = (1.0 / 16.0, 9.0);
     let success = |length: f64| (length + difs) / (1.0 - again) + slot;
     let frame = |megabits| us(rate(megabits).data_frame(PACKET)) + difs;

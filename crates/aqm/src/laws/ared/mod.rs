@@ -226,7 +226,7 @@ impl Adaptive {
         }
     }
 
-    /// Adapts `max_p` once. Returns whether it will not change before a packet arrives.
+    /// Adapts `max_p` once. Returns whether `max_p` will stay unchanged until a packet arrives.
     fn adapt(&mut self, now: Time) -> bool {
         let side = self.side(now);
         let before = self.detector.curve.max_p;

@@ -24,11 +24,11 @@
 //!
 //! `linux` is that of Linux 7.2.13; `kernel` chooses an older one (facts aqm-132 to aqm-134).
 //!
-//! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with count
-//! - 1 (ns-2 of mid-2012) or with (count - lastcount) | 1 (the first Linux) are not offered. `act`
-//! is Listing 2 of Schwarzkopf, Veith and Menth 2016, with 0.9844 count rounded down (fact aqm-18).
-//! `act_pollere` drops the very first packet if it is above target, as its source does, unless a
-//! packet below target or an empty queue came first.
+//! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with
+//! `count - 1` (ns-2 of mid-2012) or with `(count - lastcount) | 1` (the first Linux) are not
+//! offered. `act` is Listing 2 of Schwarzkopf, Veith and Menth 2016, with 0.9844 count rounded down
+//! (fact aqm-18). `act_pollere` drops the very first packet if it is above target, as its source
+//! does, unless a packet below target or an empty queue came first.
 
 mod exact;
 mod ticks;

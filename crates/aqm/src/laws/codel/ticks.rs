@@ -6,8 +6,8 @@
 //! ns-3 `CoDelQueueDisc`, `DoDequeue` and `OkToDrop`. A time of zero means "not set", as in the
 //! kernel: this is bit-exact, but misreads one tick in 2^32.
 //!
-//! Deviations: the kernel's bypass of an empty queue is missing. ns-3 compares times as if they
-//! never wrapped. Our `ns3` handles wrapping, so the two differ after 73 minutes.
+//! Deviations: the kernel's bypass of an empty queue is missing. ns-3 compares times as if they did
+//! not wrap. Our `ns3` handles wrapping, so the two differ after 73 minutes.
 
 use super::{CoDelParams, KernelCode};
 use crate::law::{Cause, Env, Verdict};

@@ -24,7 +24,8 @@ use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
 
-/// RFC 8034: the largest probability, 0.85 for the smallest packet of 64 bytes (fact aqm-82).
+/// RFC 8034: the largest probability, which is 0.85 for the smallest packet of 64 bytes (fact
+/// aqm-82).
 const MAX_PROB: f64 = 13.6;
 const MAX_PACKET_PROB: f64 = 0.85;
 /// RFC 8034: LATENCY_LOW and LATENCY_HIGH, in seconds.

@@ -294,7 +294,7 @@ impl Detector {
     }
 }
 
-/// A random draw for a packet, and whether equality is a hit (ns-2, ns-3).
+/// A random draw for a packet, and whether a draw equal to the probability hits (ns-2, ns-3).
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     u: f64,

@@ -125,8 +125,9 @@ impl LinuxRed {
         (min, max.max(min.saturating_add(1)))
     }
 
-    /// Khademi, Ros and Welzl 2013 §2.3: half and three halves of the backlog of that delay. For 1
-    /// ms, or if tc finds no weight: one and two packets (fact aqm-54).
+    /// Khademi, Ros and Welzl 2013 §2.3: the thresholds are half and three halves of the backlog
+    /// that gives this delay. For 1 ms, or if tc finds no weight: one and two packets (fact
+    /// aqm-54).
     fn thresholds_for(&self, target: Span, rate: Rate) -> (u64, u64) {
         let backlog = rate.bytes_in(target).min(MOST_BYTES);
         let (min, max) = (backlog / 2, backlog.saturating_mul(3) / 2);

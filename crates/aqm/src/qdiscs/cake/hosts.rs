@@ -100,7 +100,7 @@ impl Hosts {
         *bulk = bulk.checked_add_signed(more).expect("a bulk queue has been counted");
     }
 
-    /// The divisor of the quantum of a flow of this host.
+    /// The number by which the quantum of this host's flows is divided.
     pub(super) fn load(&self, place: u32) -> u32 {
         if self.counts_for_fairness { self.bulk[place as usize] } else { 0 }
     }

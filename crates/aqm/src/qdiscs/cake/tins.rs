@@ -69,7 +69,7 @@ impl Tin {
         }
     }
 
-    /// Whether the tin has queues that may hold packets.
+    /// Whether any queue of the tin may hold packets.
     fn is_active(&self) -> bool {
         !self.new.is_empty() || self.old.length() > 0
     }

@@ -52,7 +52,7 @@ pub(super) fn cut_replay(resolved: &Resolved, index: usize, flow: &FlowGroup) ->
     })
 }
 
-/// More drawn transfers than the run has time for.
+/// Warns if the run is too short for all drawn transfers.
 pub(super) fn transfers_after_the_end(
     resolved: &Resolved,
     index: usize,

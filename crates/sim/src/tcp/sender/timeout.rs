@@ -111,7 +111,8 @@ impl Sender {
     }
 
     /// F-RTO with SACK: determines whether the timeout was spurious (RFC 5682 §3.1, Linux
-    /// `tcp_process_loss`). Returns true if it was not and an old stack reset the window.
+    /// `tcp_process_loss`). Returns true if the timeout was not spurious and an old stack reset the
+    /// window.
     pub(super) fn process_frto(&mut self, now: Time, delivery: &Delivery) -> bool {
         if !self.timeouts.frto {
             return false;

@@ -95,7 +95,7 @@ impl Curve {
         Curve { x: 0, y: 0, first, dx, dy: first.bytes(dx), second }
     }
 
-    /// Whether the second slope is not below the first.
+    /// Whether the second slope is at least the first.
     fn is_convex(&self) -> bool {
         self.first.sm <= self.second.sm
     }

@@ -36,8 +36,8 @@ pub struct HfscNode {
     pub parent: Option<usize>,
     /// Guaranteed service of a leaf.
     pub rt: Option<ServiceCurve>,
-    /// Its share of the rate that guarantees leave; for a class with children, `rt` takes its
-    /// place.
+    /// Its share of the rate that is not guaranteed; for a class with children, `rt` is used
+    /// instead.
     pub ls: Option<ServiceCurve>,
     /// Its maximum rate by sharing.
     pub ul: Option<ServiceCurve>,
