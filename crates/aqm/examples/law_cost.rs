@@ -5,8 +5,8 @@
 //!
 //! Packets of 1500 bytes leave at 10 Mbit/s. `light` offers 90 % of that, evenly; `reno` offers the
 //! window of eight Reno flows over 100 ms: one packet more per flow and RTT, a 16th less per
-//! signal. The law's work is in [`arrive`], [`depart`] and [`update`]; nothing else is counted.
-//! Prints how often each was called, and the signals.
+//! signal. Only [`arrive`], [`depart`] and [`update`], which do the law's work, are counted. Prints
+//! how often each was called, and the signals.
 
 use std::collections::VecDeque;
 

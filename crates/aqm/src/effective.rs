@@ -20,7 +20,7 @@ pub struct Effective {
     pub value: String,
     /// The given value that it replaces; `None` if the parameter was left open.
     pub replaces: Option<String>,
-    /// The parameter that caused the change; empty if that is `name`.
+    /// The parameter that caused the change; empty if the cause is `name` itself.
     pub cause: &'static str,
 }
 
@@ -31,7 +31,7 @@ impl Effective {
         Effective { name, part: String::new(), value, replaces: None, cause: "" }
     }
 
-    /// The size of the largest packet, for a number of bytes that is `auto`.
+    /// The size of the largest packet, if a number of bytes is `auto`.
     pub(crate) fn of_mtu(
         name: &'static str,
         set: OrAuto<Bytes>,
@@ -112,7 +112,7 @@ mod tests {
     }
 
     /// Linux 6.1 sch_cake.c, cake_set_rate: 1.5 times 1514 bytes at 831 kbit/s are 21.86 ms. The
-    /// figures of diffserv3 at 10 Mbit/s are those that users post: 29.1, 124.1 and 7.3 ms.
+    /// figures of diffserv3 at 10 Mbit/s match those in users' posts: 29.1, 124.1 and 7.3 ms.
     #[test]
     fn cake_lengthens_the_target_of_a_slow_tin() {
         has(

@@ -12,7 +12,8 @@ crate::words! {
     }
 }
 
-/// The last steps from a frame's size to its size on the line: a minimum size, then cells.
+/// The last steps from a frame's size to its size on the line: apply a minimum size, then count
+/// cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packing {
     /// Least size of a frame.
@@ -72,7 +73,7 @@ mod tests {
         Framing { overhead, packing: Packing { mpu, cells } }
     }
 
-    /// Linux 6.1 sch_cake.c, cake_calc_overhead: the larger of a signed sum and the least size.
+    /// Linux 6.1 sch_cake.c, cake_calc_overhead: the larger of a signed sum and the minimum size.
     #[test]
     fn a_negative_overhead_makes_packets_smaller_down_to_the_least_size() {
         let bytes = |overhead, mpu, packet| framing(overhead, mpu, Cells::None).bytes(packet);
@@ -82,7 +83,8 @@ mod tests {
         assert_eq!(framing(-4, 0, Cells::Atm).bytes(1478 + 14), 31 * 53);
     }
 
-    /// Linux 6.1 sch_cake.c, cake_calc_overhead: ATM 53 for 48, PTM one more for each 64.
+    /// Linux 6.1 sch_cake.c, cake_calc_overhead: ATM takes 53 bytes for 48, PTM one more for each
+    /// 64.
     #[test]
     fn cells_and_the_least_size_are_accounted() {
         let bytes = |cells, packet| framing(0, 64, cells).bytes(packet);

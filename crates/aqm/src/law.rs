@@ -277,7 +277,7 @@ pub trait Aqm: Send {
     }
 
     /// The link asked for a packet and the queue was empty, possibly after drops at the head. With
-    /// several queues, the hook is called for the queue that was to be served. If the law drops the
+    /// several queues, the hook is called for the queue whose turn it was. If the law drops the
     /// only packet of an unlisted queue, the hook is called at that time.
     fn on_empty(&mut self, now: Time) {
         let _ = now;
@@ -401,7 +401,7 @@ pub trait Law: Aqm + Sized + 'static {
     const STEP_TABLES: &'static [StepTable] = &[];
     /// A law in its initial state, at time zero. `params` have passed [`Params::check`].
     fn new(params: &Self::Params, env: &Env) -> Self;
-    /// The parameter values that the law uses in place of given or open ones.
+    /// The values that the law uses instead of given parameters, or for open ones.
     fn effective(params: &Self::Params, env: &Env) -> Vec<Effective> {
         let _ = (params, env);
         Vec::new()

@@ -18,16 +18,16 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether a mark reaches the sender: ECT(0), ECT(1) or already CE.
+    /// Whether a mark would reach the sender: ECT(0), ECT(1) or already CE.
     ///
-    /// A rule that marks where possible also marks packets that are already CE (Linux 6.1
-    /// inet_ecn.h, INET_ECN_set_ce).
+    /// A rule that marks every packet that can be marked also marks packets that are already CE
+    /// (Linux 6.1 inet_ecn.h, INET_ECN_set_ce).
     pub const fn can_mark(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }
 }
 
-/// The properties that laws and disciplines need; the rest is up to the host.
+/// The properties that laws and disciplines need; the host defines the rest.
 ///
 /// ```
 /// use sojourn_aqm::{Ecn, Packet};
@@ -131,14 +131,14 @@ pub struct TcpSegment {
     pub has_ack: bool,
     /// Whether SYN is set.
     pub has_syn: bool,
-    /// Without payload, with no other flags than ACK, CWR and ECE, and no other options than SACK,
-    /// timestamps and MD5.
+    /// Whether it has no payload, no flags other than ACK, CWR and ECE, and no options other than
+    /// SACK, timestamps and MD5.
     pub is_pure_ack: bool,
     /// CWR and ECE: two bits.
     pub ecn_echo: u8,
     /// Timestamp value and timestamp echo (RFC 7323).
     pub stamps: Option<[u32; 2]>,
-    /// SACK blocks: the first sequence number of each, and one past its last.
+    /// SACK blocks: the first sequence number of each, and the number after its last.
     pub sack: [[u32; 2]; 4],
     /// Number of SACK blocks in use.
     pub sack_count: u8,

@@ -51,8 +51,8 @@ pub trait Sink<P> {
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may record
     /// the mark in it. `enqueued` is when it was accepted (now, if it is arriving).
     fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause);
-    /// The state variables before the decision reported by the next call. Called only by a
-    /// discipline made by [`crate::registry::build_watched`].
+    /// Receives the state variables from before the decision that the next call reports. Called
+    /// only by a discipline made by [`crate::registry::build_watched`].
     fn evidence(&mut self, evidence: Evidence<'_>) {
         let _ = evidence;
     }
@@ -66,7 +66,7 @@ pub trait Sink<P> {
 pub struct Departure<P> {
     /// The packet, marked or not.
     pub packet: P,
-    /// When it was accepted; the sojourn time is now minus this.
+    /// When it was accepted; the sojourn time is the difference to now.
     pub enqueued: Time,
 }
 
@@ -184,7 +184,8 @@ pub trait Qdisc<P: Packet>: Send {
         let _ = queue;
         None
     }
-    /// The size of the packet that the next [`Qdisc::dequeue`] returns, if it decides nothing.
+    /// The size of the packet that the next [`Qdisc::dequeue`] returns; `None` if that call may
+    /// drop or mark packets.
     fn peek(&self) -> Option<u32> {
         None
     }
@@ -210,8 +211,8 @@ pub trait Qdisc<P: Packet>: Send {
     fn observe(&self, out: &mut [f64]);
 }
 
-/// The registry entry of a discipline that is more than a law in one queue or in flow queues. The
-/// implementing type only carries the name; [`Scheme::build`] makes the discipline.
+/// The registry entry of a discipline that is neither a law in one queue nor a law in flow queues.
+/// The implementing type only carries the name; [`Scheme::build`] makes the discipline.
 ///
 /// ```
 /// use sojourn_aqm::qdiscs::sfq::Sfq;
@@ -235,7 +236,7 @@ pub trait Scheme: 'static {
     const VARS: &'static [Var];
     /// The discipline, empty, at time zero. `params` have passed [`Params::check`].
     fn build<P: Packet + Send + 'static>(params: &Self::Params, env: &Env) -> Box<dyn Qdisc<P>>;
-    /// The parameter values that the discipline uses in place of given or open ones.
+    /// The values that the discipline uses instead of given parameters, or for open ones.
     fn effective(params: &Self::Params, env: &Env) -> Vec<Effective> {
         let _ = (params, env);
         Vec::new()

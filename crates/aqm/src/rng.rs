@@ -1,8 +1,8 @@
 //! A small random number generator, with a separate stream for every queue, flow and purpose.
 //!
 //! Streams are derived from the seed, a name and an index, never from the order of creation. A new
-//! flow therefore leaves all others' numbers unchanged, and two AQMs under one seed see the same
-//! external inputs: start times, sizes, think times, losses on wires (common random numbers).
+//! flow therefore leaves all other flows' numbers unchanged, and two AQMs under one seed see the
+//! same external inputs: start times, sizes, think times, losses on wires (common random numbers).
 //! Arrivals still differ after the first signal, because senders react to the AQM.
 
 /// xoshiro256++ (Blackman and Vigna, 2019): 256 bits of state, equidistributed 64-bit outputs.
@@ -43,7 +43,7 @@ impl Rng {
         Rng::of_words(state)
     }
 
-    /// A generator whose numbers come from the host, so that its runs obey the host's seeds.
+    /// A generator whose numbers come from the host, so that its runs depend on the host's seeds.
     pub fn outside(source: Outside) -> Rng {
         Rng { state: [0; 4], uniform: Some(source.uniform), context: source.context }
     }
@@ -193,8 +193,8 @@ mod tests {
         assert!((mean - 2.0).abs() < 5.0 * 2.0 / f64::from(n).sqrt(), "{mean}");
     }
 
-    /// Steele, Lea and Flood 2014: the first outputs of splitmix64 under seed 0, which finalise the
-    /// multiples of the golden ratio.
+    /// Steele, Lea and Flood 2014: the first outputs of splitmix64 under seed 0, obtained by
+    /// finalising the multiples of the golden ratio.
     #[test]
     fn the_finaliser_gives_the_published_numbers() {
         let of = |n: u64| splitmix(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(n));

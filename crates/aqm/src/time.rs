@@ -32,7 +32,7 @@ impl Time {
     }
 
     /// Whether an alarm set to this instant is due at `now`. [`Time::NEVER`] is never due, even at
-    /// itself, so that loops over due alarms end.
+    /// that instant itself, so loops over due alarms end.
     pub const fn is_due(self, now: Time) -> bool {
         self.0 <= now.0 && self.0 < Time::NEVER.0
     }
@@ -138,7 +138,7 @@ impl Rate {
     /// A rate in bits per second.
     ///
     /// # Panics
-    /// When `bps` is zero: a link that never sends is a bug of the caller.
+    /// When `bps` is zero, because a link that never sends is a bug of the caller.
     pub const fn from_bps(bps: u64) -> Rate {
         assert!(bps > 0, "a rate is positive");
         Rate(bps)

@@ -1,4 +1,4 @@
-//! The promises of every registry entry to its host; registering a law covers it.
+//! The promises of every registry entry to its host; a registered law is covered automatically.
 //!
 //! Random hosts enqueue and dequeue packets under overload, under light load and after idle times,
 //! and check the promises of `Aqm` and `Qdisc` after every operation.
@@ -14,14 +14,14 @@ use sojourn_aqm::params::ParamSpec;
 use sojourn_aqm::registry::{self, PRESETS};
 use sojourn_aqm::{Cause, Limit, QdiscSpec, Stage};
 
-/// Operations per entry and limit kind; every entry runs under a limit in packets and one in bytes.
-/// `make contract-long` asks for more.
+/// Operations per entry and kind of limit; every entry runs under a limit in packets and under one
+/// in bytes. `make contract-long` asks for more.
 fn operations() -> u64 {
     let asked = std::env::var("SOJOURN_OPERATIONS");
     asked.map_or(1_000_000, |text| text.parse().expect("SOJOURN_OPERATIONS is a whole number"))
 }
 
-/// For checks that need fewer: a twentieth, but at least one round of all phases.
+/// A smaller number for some checks: a twentieth, but at least one round of all phases.
 fn some_operations() -> u64 {
     (operations() / 20).max(ROUND)
 }
@@ -215,7 +215,7 @@ fn every_dialect_keeps_its_promises_at_the_edges_of_its_parameters() {
     assert!(accepted > 300, "{accepted} settings were tried");
 }
 
-/// No setting may make a law panic: it is legal or it is refused.
+/// No setting may make a law panic: it must be legal or refused.
 #[test]
 fn every_entry_keeps_its_promises_at_the_edges_of_its_parameters() {
     let limit = Limit::Packets(100);

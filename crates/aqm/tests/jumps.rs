@@ -1,4 +1,4 @@
-//! Laws return from clock jumps, even to the end of time: every loop is bounded.
+//! Laws survive clock jumps, even to the end of time: every loop is bounded.
 
 use std::sync::mpsc;
 use std::thread;

@@ -120,7 +120,7 @@ impl Host {
             (0..MOST_PACKETS).for_each(|_| self.offer(flow));
             while self.take() {}
         }
-        // One packet each from many flows: one flow cannot fill some disciplines.
+        // Each of many flows sends one packet, because one flow cannot fill some disciplines.
         (0..u64::from(MOST_PACKETS)).for_each(|flow| self.offer(flow));
         while self.take() {}
     }

@@ -1,6 +1,7 @@
-//! The crate in a program without std, C library and operating system's allocator. A target without
-//! an OS would show the same but need its own `core`; this needs only the compiler: the program
-//! links this crate, `libm`, `core` and `alloc`, and the linker rejects any other symbol.
+//! The crate in a program without std, without a C library and without the operating system's
+//! allocator. A target without an OS would show the same but need its own `core`; this needs only
+//! the compiler: the program links this crate, `libm`, `core` and `alloc`, and the linker rejects
+//! any other symbol.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::path::{Path, PathBuf};

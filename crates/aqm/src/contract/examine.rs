@@ -275,8 +275,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Whether some value of a parameter changes a decision; `None` if the given settings allow no
-    /// other value.
+    /// Whether changing a parameter's value changes a decision; `None` if the given settings allow
+    /// no other value.
     fn has_effect(&self, param: &ParamSpec) -> Result<Option<bool>, String> {
         let ecn: &[&[(&str, &str)]] = &[&[], &[("ecn", "true")]];
         let needed = if self.has("ecn") && param.name != "ecn" { ecn } else { &ecn[..1] };
@@ -362,8 +362,8 @@ fn refused(promise: &'static str) -> Finding {
     finding(promise, Err("the law cannot be made with these settings".to_owned()))
 }
 
-/// The number in a value such as `90kB`, times 1/4, 1/2, 2 and 4: if two parameters limit each
-/// other, only values near the current ones may be legal.
+/// The number in a value such as `90kB`, times 1/4, 1/2, 2 and 4: if one parameter limits another,
+/// only values near the current ones may be legal.
 fn multiples(value: &str) -> Vec<String> {
     let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
     let (number, unit) = value.split_at(end);

@@ -183,7 +183,7 @@ impl Sink<HostPacket> for Ledger {
     }
 }
 
-/// A strict host: it asks for the next timer only when that may have changed.
+/// A strict host, which asks for the next timer only when the timer may have changed.
 pub struct Host {
     name: String,
     /// The discipline.
@@ -220,7 +220,7 @@ impl Host {
     /// A host for the AQM `spec`; `limit` is a parameter of the AQM.
     ///
     /// # Panics
-    /// If the AQM cannot be built; a checked description always can.
+    /// If the AQM cannot be built, which never happens with a checked description.
     pub fn new(spec: &QdiscSpec, limit: Limit, seed: u64) -> Host {
         let rate = Some(Rate::from_bps(10_000_000));
         let env = Env { limit, mtu_bytes: 1514, rate, salt: seed };

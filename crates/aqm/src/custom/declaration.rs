@@ -175,7 +175,7 @@ fn rule(text: &str) -> Rule {
 fn check_param_names(law: &Declaration) -> Result<(), SpecError> {
     let of_discipline = fifo::FifoParams::specs().iter().chain(fq::FqParams::specs());
     let taken: Vec<&str> = of_discipline.map(|spec| spec.name).collect();
-    // A variable may share a parameter's name, as CoDel's `count` does.
+    // A variable may have the name of a parameter, such as CoDel's `count`.
     let params: Vec<&String> = law.params.iter().map(|param| &param.name).collect();
     let vars: Vec<&String> = law.vars.iter().map(|var| &var.name).collect();
     for names in [params, vars] {

@@ -14,8 +14,7 @@ use crate::packet::{Backlog, Head};
 use crate::rng::Rng;
 use crate::time::{Rate, Time};
 
-/// Maximum number of timers per simulated second; a law that asks for more would never let a run
-/// end.
+/// Maximum number of timers per simulated second; a law with more would never let a run end.
 const MOST_TIMERS_PER_SECOND: u32 = 1_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -52,8 +51,8 @@ impl Guarded {
         self.next = self.hooks.timers.then(|| self.law.next_timer()).flatten();
     }
 
-    /// The timer moves only in `on_timer`, `on_idle_timers` and `on_rate`, otherwise flow queues
-    /// would miss it.
+    /// The timer moves only in `on_timer`, `on_idle_timers` and `on_rate`; otherwise flow queues
+    /// would miss a change.
     fn insist_on_timer(&mut self, now: Time) {
         let said = self.hooks.timers.then(|| self.law.next_timer()).flatten();
         if said != self.next && !self.has_failed {

@@ -6,9 +6,9 @@
 //! to [`Failures`]; they never stop the host.
 //!
 //! There is no global table of laws. A law's name comes from its code, not its file, so tables do
-//! not depend on folders. A library exports a table of C functions and owns no memory: the host
-//! owns the queue state and the random generator's four words, so a hook is one indirect call. A
-//! plan for another process (the live router, a guest) names each law by file and digest; that
+//! not depend on folder names. A library exports a table of C functions and owns no memory: the
+//! host owns the queue state and the random generator's four words, so a hook is one indirect call.
+//! A plan for another process (the live router, a guest) names each law by file and digest; that
 //! process loads the law again. A scenario never names code; only the command line and the API do.
 
 mod declaration;

@@ -123,8 +123,8 @@ const ROOTS_6_1: [u32; 16] = {
     roots
 };
 
-/// Linux 6.12 sch_cake.c, inv_sqrt_cache: constants. These three differ from 6.1, whose four Newton
-/// steps do not converge.
+/// Linux 6.12 sch_cake.c, inv_sqrt_cache: constants. These three constants differ from 6.1, where
+/// four Newton steps do not converge.
 const ROOTS_6_12: [u32; 16] = {
     let mut roots = ROOTS_6_1;
     roots[2] = 3_037_000_500;
@@ -176,8 +176,8 @@ pub struct Cobalt {
     params: CobaltParams,
     is_ns3: bool,
     mtu_bytes: u64,
-    /// The time to send four MTUs or, in CAKE's ingress mode, more; a shorter sojourn time never
-    /// counts as above target (Linux only).
+    /// The time to send four MTUs (in CAKE's ingress mode, possibly more); a shorter sojourn time
+    /// never counts as above target (Linux only).
     least_sojourn: Span,
     dropping: bool,
     count: u32,
@@ -216,15 +216,15 @@ impl Cobalt {
         law
     }
 
-    /// Whether both parts are in their initial state (CAKE keeps a queue listed until then, and
-    /// until `drop_next`: Linux 6.1 sch_cake.c, cake_dequeue).
+    /// Whether both parts are in their initial state and `drop_next` has passed; until then CAKE
+    /// keeps a queue listed (Linux 6.1 sch_cake.c, cake_dequeue).
     pub(crate) fn is_at_rest(&self, now: Time) -> bool {
         self.count == 0 && self.blue_prob == 0.0 && now >= self.drop_next
     }
 
-    /// Sets the least sojourn time at which the law acts in CAKE, from `frame`, the time of a
-    /// largest packet: that of four packets or, in ingress mode, of two per bulk flow if that is
-    /// more (Linux 6.1 sch_cake.c, cobalt_should_drop).
+    /// Sets the minimum sojourn time at which the law acts in CAKE, given `frame`, the time of a
+    /// largest packet: the time of four packets or, in ingress mode, of two per bulk flow if that
+    /// is longer (Linux 6.1 sch_cake.c, cobalt_should_drop).
     pub(crate) fn set_least_sojourn(&mut self, frame: Span, bulk_flows: u32) {
         self.least_sojourn = frame.times(4.max(2 * u64::from(bulk_flows)));
     }

@@ -32,7 +32,8 @@ fn signals_start_after_an_interval_or_at_the_second_packet_by_the_first_inverse_
     assert_eq!(signals(&mut cobalt("linux_exact"), sojourn, 300), [1, 71, 129, 179, 224, 264]);
 }
 
-/// Linux `cobalt_should_drop`: interval / sqrt(count), with the count after the step.
+/// Linux `cobalt_should_drop`: the spacing is interval / sqrt(count), with the count after the
+/// step.
 #[test]
 fn the_count_falls_by_one_step_per_period_of_the_control_law() {
     let mut law = cobalt("linux");

@@ -1,4 +1,4 @@
-//! For every law with a timer: one jump over an idle time has the same result as a call for each
+//! For every law with a timer: one jump over an idle time has the same result as one call per
 //! timer.
 
 use alloc::format;
@@ -14,8 +14,8 @@ use crate::rng::Rng;
 use crate::testing::{arrival, full_packets, law_of, waited};
 use crate::time::{Span, Time};
 
-/// Congestion of random strength and length that ends with an empty queue or not, then an idle
-/// time.
+/// Congestion of random strength and length, after which the queue may or may not be empty, then an
+/// idle time.
 #[derive(Clone, Debug)]
 struct History {
     seed: u64,

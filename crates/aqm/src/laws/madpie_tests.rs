@@ -71,7 +71,7 @@ fn ten_updates_above_the_bound_give_ten_deterministic_drops() {
     assert!((10.0 / span - 33.3).abs() < 0.1, "at most one per tupdate");
 }
 
-/// Kuhn and Ros 2016 §II: the flag is for packets that PIE does not drop.
+/// Kuhn and Ros 2016 §II: the flag applies only to packets that PIE does not drop.
 #[test]
 fn a_random_drop_leaves_the_deterministic_one_due() {
     let mut madpie = settled(&[]);

@@ -75,7 +75,7 @@ fn the_blue_of_ns3_loses_its_pace_after_2_to_the_32_nanoseconds() {
     assert_eq!(moves("ns3", 5000), 8.0);
 }
 
-/// ns-3 3.44 `RedQueueDisc::DoDequeue` sets `m_idleTime` at every call on an empty queue.
+/// ns-3 3.44 `RedQueueDisc::DoDequeue` sets `m_idleTime` at each call on an empty queue.
 #[test]
 fn the_idle_time_of_ns3_red_starts_at_the_last_look_and_of_others_at_the_first() {
     let average = |dialect: &str| {

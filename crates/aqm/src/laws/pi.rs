@@ -1,6 +1,6 @@
 //! PI: a proportional-integral controller of the backlog, the ancestor of PIE.
 //!
-//! Source: ns-2.35 `pi.cc`, `PIQueue::calculate_p` and `PIQueue::drop_early`, written after Hollot,
+//! Source: ns-2.35 `pi.cc`, `PIQueue::calculate_p` and `PIQueue::drop_early`, based on Hollot,
 //! Misra, Towsley and Gong 2001, whose text was not read.
 //!
 //! Deviations from ns-2: a draw hits when `u < p`, not `u <= p` (fact aqm-1); there is no byte
@@ -136,7 +136,7 @@ mod tests {
         assert!(crate::QdiscSpec::parse("pi:a=1,b=1,sample_rate=1000000hz").is_ok());
     }
 
-    /// ns-2.35 `PIQueue::calculate_p`: a (q - q_ref) - b (q_old - q_ref).
+    /// ns-2.35 `PIQueue::calculate_p`: the step is a (q - q_ref) - b (q_old - q_ref).
     #[test]
     fn steps_are_those_of_the_formula() {
         assert_near(after_one_update(0.1, 50.0, 50), 0.1, 1e-15);

@@ -212,7 +212,7 @@ impl Pi2 {
         if self.form == Form::Unbounded {
             return u <= self.base_prob * self.base_prob;
         }
-        // "Think twice to drop": the second draw only if the first one hits (fact aqm-90).
+        // "Think twice to drop": the second number is drawn only if the first hits (fact aqm-90).
         u < self.base_prob && rng.uniform() < self.base_prob
     }
 
@@ -344,7 +344,7 @@ impl Pi2Params {
     }
 
     /// Smallest backlog at which signals are allowed: two packets (Linux `sch_pi2.c`); in the ns-3
-    /// port more than two packets, in the unit of the limit.
+    /// port anything above two packets, in the unit of the limit.
     fn exempt(&self, env: &Env) -> (u64, u32) {
         let mtu_bytes = self.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0);
         let two = mtu_bytes.saturating_mul(2);

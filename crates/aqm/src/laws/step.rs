@@ -3,9 +3,9 @@
 //! Source: Alizadeh et al. 2010 §3.1 and RFC 8257 §3.1 for a threshold on the backlog at arrival;
 //! Linux `sch_dualpi2.c`, `do_step_aqm`, for a threshold on the sojourn time at departure.
 //!
-//! Deviations from RFC 8257: none known. From Linux `sch_dualpi2.c`: a packet that cannot be marked
-//! passes, as in `codel_impl.h`, `codel_dequeue` (`ce_threshold`); the threshold is a time only.
-//! ns-3 has no such queue disc.
+//! Deviations from RFC 8257: none known. Deviations from Linux `sch_dualpi2.c`: a packet that
+//! cannot be marked passes, as in `codel_impl.h`, `codel_dequeue` (`ce_threshold`); the threshold
+//! can only be a time. ns-3 has no such queue disc.
 
 use crate::law::{Aqm, Cause, Env, Law, Var, Verdict};
 use crate::packet::{Backlog, Head};

@@ -5,8 +5,8 @@
 pub struct Behaviour {
     /// The subject of the rule: `burst allowance falls`.
     pub name: &'static str,
-    /// Each dialect's rule: (dialect, rule, source). The first row is the default dialect's, and
-    /// holds for dialects without a row.
+    /// Each dialect's rule: (dialect, rule, source). The first row belongs to the default dialect,
+    /// and to all dialects without a row.
     pub rows: &'static [(&'static str, &'static str, &'static str)],
 }
 

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use super::spec_error::hint;
 use super::{Dialect, ParamError, ParamSpec, Params, SpecError};
 
-/// The checked parameters of `kind` in a dialect (`None`: the default dialect) with these settings.
+/// The checked parameters of `kind` in a dialect (`None`: the default dialect), after applying
+/// these settings.
 ///
 /// ```
 /// use sojourn_aqm::laws::pie::PieParams;

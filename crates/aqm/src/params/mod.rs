@@ -55,8 +55,8 @@ pub struct ParamSpec {
     pub words: &'static [&'static str],
     /// The rule for values: `must be positive`.
     pub rule: &'static str,
-    /// Where the default of each dialect comes from: (dialect, source). The first row is the
-    /// default dialect's, and holds for dialects without a row.
+    /// Where the default of each dialect comes from: (dialect, source). The first row belongs to
+    /// the default dialect, and to all dialects without a row.
     pub sources: &'static [(&'static str, &'static str)],
 }
 
@@ -160,7 +160,7 @@ macro_rules! words {
     };
 }
 
-/// Declares the parameters of a law or a discipline, and other rules of behaviour in which its
+/// Declares the parameters of a law or a discipline, and the other rules of behaviour in which its
 /// dialects differ.
 ///
 /// ```

@@ -48,8 +48,8 @@ pub const QUANTUM: Rule = Rule {
 pub const ANY_QUANTUM: Rule =
     Rule { text: "must be from 1B to 1MiB", holds: |x| (1.0..=1_048_576.0).contains(&x) };
 
-/// The sentence about two parameters that contradict each other: both names and values, the rule
-/// and its source.
+/// A message about two parameters that contradict each other: both names and values, the rule and
+/// its source.
 pub fn contradiction<P: Params>(
     params: &P,
     one: &str,

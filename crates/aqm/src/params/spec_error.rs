@@ -23,7 +23,7 @@ impl SpecError {
         SpecError { part: part.to_owned(), message }
     }
 
-    /// The error that no registered `what` (such as `AQM`) is named `typed`; suggests the nearest
+    /// The error for an unregistered name `typed` of a `what` (such as `AQM`); suggests the nearest
     /// `known` name.
     pub fn unknown_kind<'a>(
         what: &str,

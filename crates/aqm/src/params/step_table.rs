@@ -17,13 +17,13 @@ pub struct StepTable {
     pub param: &'static str,
     /// The value of that parameter for this table: `rfc8033`.
     pub word: &'static str,
-    /// Rows of (drop probability below which the row holds, factor on the step), ascending; the
-    /// last row ends at infinity.
+    /// Rows of (upper bound of the drop probability, factor on the step), ascending; the last bound
+    /// is infinite.
     pub rows: &'static [(f64, f64)],
 }
 
 impl StepTable {
-    /// The factor on a step that is taken at an output of `prob`.
+    /// The factor on a step taken when the output is `prob`.
     pub fn factor(&self, prob: f64) -> f64 {
         let row = self.rows.iter().find(|&&(below, _)| prob < below);
         row.or(self.rows.last()).expect("a table has rows").1

@@ -27,7 +27,7 @@ struct Cycle {
 
 impl DepartureRate {
     /// `threshold_bytes`: backlog that starts a measurement, and bytes that must leave to finish
-    /// it. `weight`: of a new sample in the average, in (0, 1].
+    /// it. `weight`: the weight of a new sample in the average, in (0, 1].
     pub fn new(threshold_bytes: u64, weight: f64) -> DepartureRate {
         debug_assert!(weight > 0.0 && weight <= 1.0, "a weight lies in (0, 1]");
         DepartureRate { threshold: threshold_bytes, weight, bytes_per_sec: None, cycle: None }
@@ -62,7 +62,7 @@ impl DepartureRate {
         }
     }
 
-    /// How long `backlog_bytes` will take, in seconds; 0 before the first sample.
+    /// The time to drain `backlog_bytes`, in seconds; 0 before the first sample.
     pub fn delay(&self, backlog_bytes: u64) -> f64 {
         self.bytes_per_sec.map_or(0.0, |rate| backlog_bytes as f64 / rate)
     }

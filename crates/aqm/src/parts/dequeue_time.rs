@@ -25,7 +25,7 @@ struct Measurement {
 
 impl DequeueTime {
     /// `threshold_bytes`: backlog that starts a measurement, and bytes that must leave to finish
-    /// it. `weight`: of a new sample in the average, in (0, 1].
+    /// it. `weight`: the weight of a new sample in the average, in (0, 1].
     pub fn new(threshold_bytes: u64, weight: f64) -> DequeueTime {
         debug_assert!(weight > 0.0 && weight <= 1.0, "a weight lies in (0, 1]");
         DequeueTime { threshold: threshold_bytes, weight, seconds: None, measurement: None }

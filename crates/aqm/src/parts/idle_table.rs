@@ -26,7 +26,7 @@ pub struct IdleTable {
 impl IdleTable {
     /// The table for a weight of 2^-`weight_log` and packets of `packet` bytes at a rate.
     pub fn new(weight_log: u32, packet: u64, rate: Rate) -> IdleTable {
-        // `tc_core.c`: a whole number of microseconds, then a whole number of ticks.
+        // `tc_core.c` rounds to a whole number of microseconds, then to a whole number of ticks.
         let micros = libm::floor(1e6 * packet as f64 / rate.bytes_per_sec());
         let packet_ticks = (micros * TICKS_PER_MICRO).max(1.0);
         let weight = libm::ldexp(1.0, -(weight_log as i32));
@@ -47,7 +47,7 @@ impl IdleTable {
         if shift > 0 {
             return average >> shift;
         }
-        // In the first cells the average falls along a straight line, to one half at most.
+        // In the first cells the average falls along a straight line, but not below one half.
         let loss = (u128::from(average) * u128::from(idle)) >> self.log;
         let loss = u64::try_from(loss).unwrap_or(u64::MAX);
         if loss < average >> 1 { average - loss } else { average >> 1 }

@@ -45,12 +45,13 @@ impl Curve {
     }
 }
 
-/// A probability in 2^-32, as tc gives it to the kernel.
+/// A probability in 2^-32, in the form that tc passes to the kernel.
 pub(crate) fn scaled(prob: f64) -> u32 {
     (prob * 4_294_967_296.0) as u32
 }
 
-/// A probability of 32 bits per unit between two thresholds, truncated (`red_set_parms`).
+/// A probability of 32 bits, divided by the units between two thresholds and truncated
+/// (`red_set_parms`).
 pub(crate) fn per_unit(max_p: u32, min_th: u64, max_th: u64) -> u64 {
     (u64::from(max_p) / (max_th - min_th)).max(1)
 }
@@ -110,8 +111,8 @@ impl RedState {
     }
 }
 
-/// tc's default of `burst`, in packets. If the thresholds follow from a tiny limit (`automatic`),
-/// at least the shortest burst that tc accepts.
+/// tc's default of `burst`, in packets. If the thresholds are derived from a tiny limit
+/// (`automatic`), at least the shortest burst that tc accepts.
 pub(crate) fn usual_burst(min_packets: f64, max_packets: f64, automatic: bool) -> f64 {
     let usual = libm::floor((2.0 * min_packets + max_packets) / 3.0);
     if automatic { usual.max(libm::ceil(min_packets)) } else { usual }

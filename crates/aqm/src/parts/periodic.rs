@@ -33,14 +33,14 @@ impl Periodic {
         self.period
     }
 
-    /// Restarts at `now`, like a kernel timer that is re-armed when it expires.
+    /// Restarts at `now`, like a kernel timer that is re-armed when it fires.
     pub fn restart(&mut self, now: Time) {
         self.next = now + self.period;
     }
 
-    /// Maximum number of expiries that an idle law catches up with: 17 hours of updates every
-    /// 15 ms, 0.1 s of CPU time. Further expiries are skipped, so that a jump of the host's clock
-    /// by centuries does not hang the program.
+    /// Maximum number of expiries for which an idle law catches up: 17 hours of updates every 15
+    /// ms, 0.1 s of CPU time. Further expiries are skipped, so that a jump of the host's clock by
+    /// centuries does not hang the program.
     pub const MOST_CAUGHT_UP: u32 = 1 << 22;
 
     /// Moves to the first expiry after `now`. If a host is late by whole periods, as can happen in

@@ -1,7 +1,7 @@
 //! The weight of RED's average as `tc` chooses it.
 
-/// The exponent of the weight: the smallest for which `burst` consecutive packets do not lift the
-/// average above `min_th` (iproute2 `tc_red.c`, `tc_red_eval_ewma`), or `None` if no exponent does.
+/// The exponent of the weight: the smallest for which `burst` consecutive packets do not raise the
+/// average above `min_th` (iproute2 `tc_red.c`, `tc_red_eval_ewma`), or `None`.
 pub fn weight_log(burst: f64, min_packets: f64) -> Option<u32> {
     let allowed = burst + 1.0 - min_packets;
     if allowed < 1.0 {

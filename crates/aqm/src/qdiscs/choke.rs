@@ -154,7 +154,7 @@ impl<P: Packet> ChokeQueue<P> {
             Limit::Bytes(n) => n / params.mean_packet_bytes.0,
         };
         ChokeQueue {
-            // Twice the limit always suffices: at least half of a full buffer is holes.
+            // Twice the limit always suffices, because at least half of a full buffer is holes.
             places: VecDeque::with_capacity(2 * limit_packets.min(1024) as usize),
             total: Total::default(),
             limit: params.limit,
@@ -196,14 +196,15 @@ impl<P: Packet> ChokeQueue<P> {
     fn remove(&mut self, place: usize) -> (Time, P) {
         let taken = self.places[place].take().expect("a match is not a hole");
         self.total.remove(taken.1.bytes());
-        // Holes at the end stay: choke_drop_by_idx compares the place with the one past the last.
+        // Holes at the end stay, because choke_drop_by_idx compares the place with the one after
+        // the last.
         while self.places.front().is_some_and(Option::is_none) {
             self.places.pop_front();
         }
         taken
     }
 
-    /// Closes the holes if they fill at least half of a full buffer, before it would grow.
+    /// Closes the holes before the buffer would grow, if they fill at least half of it.
     fn close_holes(&mut self) {
         let holes = self.places.len() - self.total.packets as usize;
         if self.places.len() == self.places.capacity() && holes * 2 >= self.places.len() {
@@ -395,7 +396,8 @@ mod tests {
         assert_eq!(choke.backlog().packets, 60);
     }
 
-    /// One draw for the position, and one more where RED starts to count (red.h, red_action).
+    /// One draw selects the position, and another is made where RED starts to count (red.h,
+    /// red_action).
     #[test]
     fn an_arrival_above_the_threshold_draws_one_position() {
         let mut choke = filled(&[1, 2, 3], 60, 20);
@@ -407,7 +409,7 @@ mod tests {
         assert_eq!(rng.next_u64(), expected.next_u64());
     }
 
-    /// Our choice: packets are never allocated individually, however long the head stays.
+    /// Our choice: packets are never allocated individually, no matter how long the head stays.
     #[test]
     fn holes_are_closed_before_the_buffer_would_have_to_grow() {
         let mut choke = choke_of("40p");

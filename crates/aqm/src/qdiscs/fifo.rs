@@ -230,7 +230,8 @@ mod tests {
         Some(departure.packet.id)
     }
 
-    /// Linux 6.1 sch_fifo.c, pfifo_enqueue: an arrival is accepted while fewer than the limit wait.
+    /// Linux 6.1 sch_fifo.c, pfifo_enqueue: an arrival is accepted while the queue is below the
+    /// limit.
     #[test]
     fn a_limit_of_100_packets_accepts_the_first_100_of_150() {
         let log = offer(&mut fifo(Limit::Packets(100)), &[1000; 150]);
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(now.since(Time::ZERO), Span::from_micros(79_200));
     }
 
-    /// Linux 6.1 sch_fifo.c, pfifo_tail_enqueue, and the same for a limit in bytes.
+    /// Linux 6.1 sch_fifo.c, pfifo_tail_enqueue, also with a limit in bytes.
     #[test]
     fn with_head_drop_the_oldest_packets_make_room() {
         let mut fifo = self::fifo(Limit::Packets(3)).on_overflow(FifoOverflow::Head);

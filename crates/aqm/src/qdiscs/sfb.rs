@@ -1,6 +1,6 @@
 //! SFB, stochastic fair BLUE: a BLUE in each of 8 x 16 bins. Every flow has one bin in each level;
 //! the lowest of the eight probabilities applies to it. So only an unresponsive flow, which keeps
-//! all its bins full, reaches 1 and the penalty box.
+//! all its bins full, reaches a probability of 1 and the penalty box.
 //!
 //! Source: Linux 6.1 `sch_sfb.c`; the text of Feng, Shin, Kandlur and Saha 2001 was not read.
 //!
@@ -200,7 +200,7 @@ impl<P: Packet> SfbQueue<P> {
     }
 
     /// Whether the penalty box passes one more packet (Linux 6.1 sch_sfb.c, sfb_rate_limit). A
-    /// packet that finds no token restarts the clock (fact qdisc-9).
+    /// packet that gets no token restarts the clock (fact qdisc-9).
     fn has_token(&mut self, now: Time) -> bool {
         const MOST: Span = Span::from_secs(10);
         if self.params.penalty_rate.0 == 0.0 {
@@ -385,7 +385,7 @@ mod tests {
         }
     }
 
-    /// Linux 6.1 sch_sfb.c, sfb_enqueue: the least probability of the eight bins counts.
+    /// Linux 6.1 sch_sfb.c, sfb_enqueue, uses the smallest probability of the eight bins.
     #[test]
     fn a_flow_with_one_unshared_bin_is_not_signalled() {
         let mut sfb = sfb();

@@ -1,6 +1,6 @@
 //! A law that measures its queue without CE-marked packets, as though they had been dropped.
 //!
-//! Source: Khademi, Ros and Welzl 2013 §7 recommend it and leave the definition open ("perhaps").
+//! Source: Khademi, Ros and Welzl 2013 §7 recommend this and leave the definition open ("perhaps").
 //! Our definition (fact qdisc-21): backlogs exclude queued CE-marked packets, and a sojourn time
 //! excludes the time that the link has spent on CE-marked packets since the arrival. Packets marked
 //! upstream count as marked. A departure rate that a law measures includes all packets, so that
@@ -109,7 +109,7 @@ impl Aqm for Unmarked {
     }
 
     fn on_overflow(&mut self, now: Time, queue: Backlog) {
-        // A law that is called before the limit is tested has let the packet pass.
+        // A law that is called before the limit is tested has already let the packet pass.
         if !self.law.is_limit_first() {
             let arrival = self.queued.pop_back().expect("the law was asked about the arrival");
             self.forget(arrival);

@@ -1,4 +1,4 @@
-//! Sets the parameters that a description names in discipline and law.
+//! Sets the parameters that a description names, in the discipline and the law.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -17,8 +17,8 @@ pub(super) fn configure<D: Params, L: Params>(spec: &QdiscSpec) -> Result<(D, L)
     Ok((discipline.params, law.params))
 }
 
-/// The parameters of a law in its dialect, or in its default dialect if only the preset has the
-/// named dialect.
+/// The parameters of a law in its dialect; in its default dialect if only the preset has the named
+/// dialect.
 fn law_at_first<L: Params>(spec: &QdiscSpec) -> Result<Unchecked<L>, SpecError> {
     let dialect = dialect_of(spec);
     let of_pair = spec.preset.and_then(preset).map_or(&[][..], |preset| preset.dialects);

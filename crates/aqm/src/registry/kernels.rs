@@ -126,8 +126,8 @@ pub fn changes_at(law: &str, series: (u32, u32)) -> impl Iterator<Item = &'stati
     CHANGES.iter().filter(move |change| holds(change) && !is_replaced(change))
 }
 
-/// The kernel whose code an AQM follows; `None` if it follows another source, or if a parameter
-/// chooses the code.
+/// The kernel whose code an AQM follows; `None` if it follows another source, or if one of its
+/// parameters chooses the code.
 ///
 /// ```
 /// use sojourn_aqm::{QdiscSpec, registry};
@@ -146,7 +146,7 @@ pub fn kernel_of(spec: &QdiscSpec) -> Option<&'static KernelRelease> {
     named(&spec.law, word)
 }
 
-/// The same AQM with the code of a series, if it asks only for the newest kernel's code.
+/// The same AQM with the code of a series, if it requests only the newest kernel's code.
 pub fn of_series(spec: &QdiscSpec, series: (u32, u32)) -> QdiscSpec {
     let known = kernels_of(&spec.law).filter(|kernel| kernel.series <= series).last();
     let asks = spec.dialect.as_deref() == Some(NEWEST);

@@ -79,8 +79,8 @@ macro_rules! registry {
         /// Makes a bare law, for a host with its own queue.
         ///
         /// # Errors
-        /// [`SpecError`] for an unknown or illegal parameter, or if `spec` is more than a
-        /// law in one queue.
+        /// [`SpecError`] for an unknown or illegal parameter, or if `spec` is not just a law in one
+        /// queue.
         pub fn build_law(spec: &QdiscSpec, env: &Env) -> Result<Box<dyn Aqm>, SpecError> {
             if let (Some(law), Discipline::Fifo) = (&spec.custom, spec.discipline) {
                 let (fifo, params) = configure_custom::<fifo::FifoParams>(spec, law)?;
@@ -175,8 +175,8 @@ registry! {
     }
 }
 
-/// The parameter values that an AQM uses on a link in place of given or open ones, preceded by the
-/// Linux release that it follows.
+/// The values that an AQM uses on a link instead of given parameters or for open ones, preceded by
+/// the Linux release that it follows.
 ///
 /// # Errors
 /// [`SpecError`] when a parameter is unknown or not legal.
@@ -262,7 +262,7 @@ pub fn follows_linux(spec: &QdiscSpec) -> bool {
     dialect.starts_with("linux") || (spec.law == "cake" && dialect == "besteffort")
 }
 
-/// The error for a law that does not exist, nearest name first.
+/// The error for an unknown law; suggests the nearest name.
 pub fn unknown_law(name: &str) -> SpecError {
     SpecError::unknown_kind("AQM", name, names())
 }

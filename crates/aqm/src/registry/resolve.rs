@@ -1,4 +1,4 @@
-//! From a text to a checked [`QdiscSpec`]: which discipline and law a kind means.
+//! From a text to a checked [`QdiscSpec`]: the discipline and law that a kind means.
 
 use alloc::borrow::ToOwned;
 use alloc::format;

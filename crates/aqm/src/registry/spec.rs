@@ -9,7 +9,7 @@ use core::fmt;
 
 use crate::custom::CustomLaw;
 
-/// The value for a first update one period after the start.
+/// The value that puts the first update one period after the start.
 const AT_ONCE: &str = "auto";
 
 /// How queues are arranged.

@@ -1,5 +1,5 @@
-//! Every parameter that a dialect accepts has an effect there. List others under `unused`: they are
-//! then refused, and `sojourn explain` shows them as unused.
+//! Every parameter that a dialect accepts has an effect there. List other parameters under
+//! `unused`: they are then refused, and `sojourn explain` shows them as unused.
 
 use sojourn_aqm::contract::values::usual;
 use sojourn_aqm::params::ParamSpec;

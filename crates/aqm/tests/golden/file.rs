@@ -12,7 +12,7 @@ const MOST: u64 = 1_000_000;
 /// A trace.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The law or discipline in its text form, a legal one.
+    /// The law or discipline in its text form, which is legal.
     pub aqm: String,
     pub tolerance: Tolerance,
     pub script: Script,

@@ -12,7 +12,7 @@ pub(super) struct Adaptation {
 }
 
 impl Adaptation {
-    /// The next `max_p`, given which side of the middle band the average is on.
+    /// The next `max_p`, given the side of the middle band on which the average lies.
     pub(super) fn next(&self, max_p: f64, side: Side) -> f64 {
         match side {
             Side::Above if self.is_strict && max_p == self.top => max_p,

@@ -167,7 +167,7 @@ fn check(params: &AredParams) -> Result<(), String> {
     Ok(())
 }
 
-/// Linux `red.h` shifts by `Wlog`: the weight is a power of two.
+/// Linux `red.h` shifts by `Wlog`, so the weight is a power of two.
 fn check_weight(weight: f64, burst: Option<u64>) -> Result<(), String> {
     if burst.is_some() {
         return Err("`w_q` and `burst` both set the weight; remove one of the two".into());

@@ -150,7 +150,7 @@ fn linux_at(backlog: u64, max_p: &str) -> Ared {
     ared
 }
 
-/// Linux red.h, `red_adaptative_algo`: its integer for 0.01 is short by less than 2^-32.
+/// Linux red.h, `red_adaptative_algo`: its integer for 0.01 is too small by less than 2^-32.
 #[test]
 fn linux_adapts_by_the_same_steps() {
     let up = &mut linux_at(25_000, "0.1");

@@ -18,7 +18,7 @@ fn fresh(dialect: &str) -> CoDel {
     codel
 }
 
-/// Fact aqm-13: dequeues every millisecond, below target from 1000 to 1100 ms.
+/// Fact aqm-13: the law dequeues every millisecond, below target from 1000 to 1100 ms.
 #[test]
 fn every_text_resumes_by_its_own_rule() {
     let rows: [(&str, u64, f64, [u64; 5]); 4] = [
@@ -151,8 +151,8 @@ fn act_drops_again_after_interval_over_the_root_of_the_count_left_behind() {
     assert_eq!(wait("act_pollere", 900), 100);
 }
 
-/// RFC 8289 §5.5 against Schwarzkopf, Veith and Menth 2016 Listing 1: the second packet of the
-/// call is below target.
+/// RFC 8289 §5.5 compared with Schwarzkopf, Veith and Menth 2016 Listing 1: the second packet of
+/// the call is below target.
 #[test]
 fn the_drop_that_ends_a_dropping_state_counts_in_the_rfc_only() {
     for (dialect, count) in [("rfc8289", 2.0), ("draft", 1.0), ("act", 1.0), ("act_pollere", 1.0)] {
@@ -167,7 +167,8 @@ fn the_drop_that_ends_a_dropping_state_counts_in_the_rfc_only() {
     }
 }
 
-/// Schwarzkopf, Veith and Menth 2016, Listings 1 and 2, over random sojourn times with pauses.
+/// Schwarzkopf, Veith and Menth 2016, Listings 1 and 2, compared over random sojourn times with
+/// pauses.
 #[test]
 fn act_is_the_draft_until_it_enters_the_dropping_state_again() {
     let mut chance = Rng::stream(9, "act", 7);
@@ -292,7 +293,7 @@ fn with_ecn_nothing_is_dropped_in_any_dialect() {
     }
 }
 
-/// After a mark ns-3 `DoDequeue` schedules from now, Linux `codel_dequeue` from `drop_next`.
+/// After a mark, ns-3 `DoDequeue` schedules from now, Linux `codel_dequeue` from `drop_next`.
 #[test]
 fn a_late_mark_delays_the_next_one_in_ns3_only() {
     let after_late = |dialect| {
@@ -319,7 +320,7 @@ fn ns3_marks_above_ce_threshold_only_with_ecn() {
     assert!(marks("linux", "false") && marks("ns3", "true") && !marks("ns3", "false"));
 }
 
-/// Schwarzkopf, Veith and Menth 2016 §III: CoDel with a frozen count, for every arithmetic.
+/// Schwarzkopf, Veith and Menth 2016 §III: CoDel with a frozen count, in both kinds of arithmetic.
 #[test]
 fn a_frozen_count_drops_at_a_constant_rate() {
     for dialect in CoDelParams::DIALECTS.iter().map(|dialect| dialect.name) {
@@ -341,7 +342,7 @@ fn counts_and_intervals_beyond_32_bits_are_refused() {
     assert!(crate::QdiscSpec::parse("codel@rfc8289:interval=2200s").is_ok());
 }
 
-/// A run shifted across the wrap of the clock: only differences of ticks matter.
+/// Shifts a run across the wrap of the clock: only differences of ticks matter.
 #[test]
 fn the_wrap_of_the_clock_at_32_bits_goes_unnoticed() {
     let times = |start: u64| {
@@ -383,7 +384,7 @@ fn packets_lost_to_an_overload_do_not_count_when_the_queue_has_never_dropped() {
     assert_eq!((var(&codel, "dropping"), var(&codel, "count")), (1.0, 1.0));
 }
 
-/// Linux `codel.h`: whole ticks; `ce_threshold` is 976 ticks, and strictly exceeded by 977.
+/// Linux `codel.h`: times are whole ticks; `ce_threshold` is 976 ticks, strictly exceeded by 977.
 #[test]
 fn builds_measure_the_sojourn_time_in_ticks() {
     let marked = |ticks: u64| {

@@ -11,7 +11,7 @@ use crate::time::{Span, Time};
 /// The text that the law follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Text {
-    /// RFC 8289 §5.5: resume with the growth of the last dropping state, within 16 intervals.
+    /// RFC 8289 §5.5: within 16 intervals, resume with the growth of the last dropping state.
     Rfc8289,
     /// draft-nichols-tsvwg-codel-01; Schwarzkopf, Veith and Menth 2016 Listing 1: resume with
     /// count - 2, within 8 intervals; the drop that ends a dropping state is not counted.
@@ -40,9 +40,9 @@ pub(super) struct Exact {
     /// A fixed count, in place of the growing one.
     frozen_count: Option<u32>,
     state: State,
-    /// When the sojourn time will have been above target for one interval.
+    /// The time at which the sojourn time will have been above target for one interval.
     first_above: Option<Time>,
-    /// Number of signals in this dropping state or, outside of one, in the last.
+    /// Number of signals in this dropping state or, outside of one, in the last dropping state.
     count: u32,
     /// `count` when the last dropping state was entered.
     last_count: u32,
@@ -259,8 +259,8 @@ impl Exact {
         self.count
     }
 
-    /// When the next signal is due, or was when the last dropping state ended; zero before it is
-    /// first known.
+    /// When the next signal is due, or was due when the last dropping state ended; zero before the
+    /// first signal is scheduled.
     pub(super) fn scheduled(&self) -> Time {
         match self.state {
             State::Quiet { drop_next } => drop_next.unwrap_or(Time::ZERO),

@@ -3,13 +3,13 @@
 //! again, is offered as dialects of CoDel.
 //!
 //! Source: RFC 8289 §5; a literal transcription of its routine is kept next to this file as a test
-//! oracle. [`exact`] has the dialects that follow a text, [`ticks`] those that follow the integers
-//! of Linux and ns-3.
+//! oracle. [`exact`] has the dialects that follow a published text, [`ticks`] those that use the
+//! integers of Linux and ns-3.
 //!
 //! Deviations of `rfc8289` from RFC 8289:
 //! - `ecn` and `ce_threshold`, which its pseudo-code lacks, follow Linux `codel_impl.h`: a mark
 //!   replaces a drop, at most one per dequeue. The same holds for `draft`, `act`, `act_pollere`.
-//! - `first_above_time` and `drop_next` are unset rather than zero before they have a meaning.
+//! - `first_above_time` and `drop_next` are unset, not zero, until they have a meaning.
 //! - The optional longer first spacing of data centres (§4.5) is not offered.
 //!
 //! Deviations of `rfc8289` from Linux `codel_impl.h`: the square root is exact, not a 16-bit Newton

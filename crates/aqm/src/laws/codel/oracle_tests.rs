@@ -1,4 +1,4 @@
-//! The routine as RFC 8289 prints it, compared packet by packet.
+//! The routine printed in RFC 8289, compared packet by packet.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

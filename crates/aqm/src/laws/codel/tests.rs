@@ -184,7 +184,7 @@ fn overflow_and_arrivals_leave_the_state_alone() {
     assert_eq!(alloc::format!("{codel:?}"), before);
 }
 
-/// RFC 8289 §5.5 and §5.6: no packet means not above target.
+/// RFC 8289 §5.5 and §5.6: without a packet, the sojourn time counts as not above target.
 #[test]
 fn an_empty_queue_ends_the_interval_and_the_dropping_state() {
     let mut codel = codel();

@@ -70,7 +70,7 @@ impl InverseRoot {
     }
 }
 
-/// How long after its end a dropping state counts as recent (Linux `codel_impl.h`,
+/// How long after a dropping state has ended it counts as recent (Linux `codel_impl.h`,
 /// `codel_dequeue`).
 fn memory_of(interval: Ticks) -> Ticks {
     Ticks(interval.0.wrapping_mul(16))
@@ -229,7 +229,7 @@ impl TickCoDel {
         }
     }
 
-    /// With a fixed count, no Newton step ever improves the root, so it is computed here.
+    /// With a fixed count, Newton steps never improve the root, so it is computed here.
     fn freeze(&mut self, count: u32) {
         self.count = count;
         let root = 65_536.0 / libm::sqrt(f64::from(count));
@@ -302,8 +302,8 @@ impl TickCoDel {
         self.phase = Phase::Resting;
     }
 
-    /// Linux `sch_fq_codel.c`, `fq_codel_drop`: packets dropped in an overload are counted; the
-    /// inverse root stays as it was.
+    /// Linux `sch_fq_codel.c`, `fq_codel_drop`: packets dropped in an overload are counted, but the
+    /// inverse root is unchanged.
     pub(super) fn on_eviction(&mut self) {
         if self.build == Build::Linux && self.frozen_count.is_none() {
             self.count = self.count.wrapping_add(1);
@@ -364,8 +364,8 @@ mod tests {
         }
     }
 
-    /// Linux `codel_impl.h`, `codel_dequeue`: one Newton step from the root of 100 towards that of
-    /// 2.
+    /// Linux `codel_impl.h`, `codel_dequeue`: one Newton step leads from the root of 100 towards
+    /// that of 2.
     #[test]
     fn a_resumed_count_starts_from_the_old_root() {
         let hundred = InverseRoot((65_536 / 10) as u16);

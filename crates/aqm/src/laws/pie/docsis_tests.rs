@@ -114,7 +114,8 @@ fn docsis_spares_arrivals_below_half_the_target() {
     assert_eq!([4.9, 5.1].map(dropped), [false, true]);
 }
 
-/// CableLabs `docsis-ns3`, `CalculateDropProb`: an update is quiet below half the target.
+/// CableLabs `docsis-ns3`, `CalculateDropProb`: an update is quiet if the delay is below half the
+/// target.
 #[test]
 fn docsis_is_not_quiet_at_exactly_half_the_target() {
     let mut pie = docsis(Limit::Packets(90)).started(0.0, 0.0049);

@@ -1,4 +1,4 @@
-//! PIE of the draft, options of the default, and parameters without effect.
+//! PIE of the draft, optional features of the default, and parameters without effect.
 
 use super::*;
 use crate::law::Cause;
@@ -70,7 +70,7 @@ fn appendix_a_keeps_the_delay_of_a_packet_that_left_nothing() {
     }
 }
 
-/// RFC 8033 Appendix B: its estimator is an option of the default.
+/// RFC 8033 Appendix B: the default dialect offers its estimator as an option.
 #[test]
 fn the_default_takes_its_delay_from_the_rate_on_request() {
     let mut pie: Pie = law_of("rfc8033", &[("delay", "rate"), ("dq_threshold", "10kB")]);

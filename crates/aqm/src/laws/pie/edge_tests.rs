@@ -29,8 +29,8 @@ fn driven_above(prob: f64, dialect: &str, settings: &[(&str, &str)]) -> Pie {
     pie
 }
 
-/// RFC 8033 Appendix B; Linux `pie_qdisc_enqueue`; ns-3 `PieQueueDisc::DoEnqueue`: any drop clears
-/// the sum. An eviction that empties the queue ends the delay.
+/// RFC 8033 Appendix B, Linux `pie_qdisc_enqueue` and ns-3 `PieQueueDisc::DoEnqueue`: any drop
+/// clears the sum. An eviction that empties the queue ends the delay.
 #[test]
 fn an_overflow_clears_the_sum_and_ends_the_delay_of_an_empty_queue() {
     let dialects: [(&str, &[(&str, &str)]); 4] = [
@@ -94,8 +94,8 @@ fn docsis_takes_sojourn_times_where_the_rate_is_unknown_and_the_rate_once_it_is(
     assert_near(var(&pie, "delay"), 0.03, 1e-12);
 }
 
-/// RFC 8034: a packet of half the mean size adds half the probability, one of any size at most
-/// 0.85.
+/// RFC 8034: a packet of half the mean size adds half the probability; a packet of any size adds at
+/// most 0.85.
 #[test]
 fn docsis_adds_by_size_and_clears_the_sum_where_p_is_zero_or_on_overflow() {
     let mut pie: Pie = law_of("docsis", &[("max_burst", "0s")]);
@@ -123,7 +123,8 @@ fn docsis_adds_by_size_and_clears_the_sum_where_p_is_zero_or_on_overflow() {
     assert_eq!(offer(&mut pie, 1024, 500), (Verdict::Pass, 0.0));
 }
 
-/// Linux `sch_pie.c`, `pie_drop_early`: a packet above the MTU counts as one, in byte mode too.
+/// Linux `sch_pie.c`, `pie_drop_early`: a packet larger than the MTU counts as one MTU, in byte
+/// mode too.
 #[test]
 fn linux_byte_mode_scales_up_to_the_mtu() {
     let added = |size| {
@@ -137,7 +138,7 @@ fn linux_byte_mode_scales_up_to_the_mtu() {
     assert_near(added(3028), 1.0, 1e-9);
 }
 
-/// The authors' ns-2 `pie.cc`, `PIEQueue::drop_early`: p scaled by size / mean size.
+/// The authors' ns-2 `pie.cc`, `PIEQueue::drop_early`, scales p by size / mean size.
 #[test]
 fn ns2_byte_mode_hits_in_proportion_to_size() {
     let hit = |byte_mode: &str, size, u| {
@@ -162,8 +163,8 @@ fn linux_with_rate() -> LinuxPie {
     LinuxPie::new(&params_of("linux", &[("delay", "rate")]), &env())
 }
 
-/// Linux `sch_pie.c`, `pie_process_dequeue`: 7/8 of the average and 1/8 of the sample, in 1/256
-/// bytes per tick of 64 ns.
+/// Linux `sch_pie.c`, `pie_process_dequeue`: the new rate is 7/8 of the average plus 1/8 of the
+/// sample, in 1/256 bytes per tick of 64 ns.
 #[test]
 fn linux_averages_rates_by_eighths() {
     let mut pie = linux_with_rate().started(0.5, Span::from_millis(30));
@@ -220,7 +221,7 @@ fn linux_caps_steps_from_ten_percent_on() {
     assert_near(after_a_jump(0.11), 0.15, 1e-9);
 }
 
-/// Fact aqm-73: only an overflow of the 64-bit word leads back to 1.
+/// Fact aqm-73: only an overflow of the 64-bit word resets the probability to 1.
 #[test]
 fn linux_returns_to_one_where_its_word_overflows() {
     let pie = LinuxPie::new(&params_of("linux", &[]), &env());
@@ -303,7 +304,7 @@ fn the_paper_averages_rates_by_halves_and_discards_a_measurement_that_may_have_b
     assert_near(pie.delay(), 0.01, 1e-12);
 }
 
-/// Fact aqm-81: bounds of the probability, and ECN up to its limit.
+/// Fact aqm-81: the probability is bounded, and ECN applies up to its limit.
 #[test]
 fn the_paper_stays_within_probabilities_and_marks_at_any_of_them_unless_a_limit_is_set() {
     let mut low = paper(0.001, 0.02, &[]);

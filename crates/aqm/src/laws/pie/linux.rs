@@ -2,12 +2,12 @@
 //! probabilities in 56 bits of a 64-bit word, time in psched ticks of 64 ns.
 //!
 //! Source: Linux 6.1 `sch_pie.c`, `pie_drop_early`, `pie_process_dequeue` and
-//! `pie_calculate_probability`; `pie.h`, `pie_vars_init`. As there, the probability may exceed 1
+//! `pie_calculate_probability`; `pie.h`, `pie_vars_init`. As in Linux, the probability may exceed 1
 //! (fact aqm-73), and a mark made because the sum is overdue does not clear the sum (fact aqm-74).
 //!
 //! Deviations: a draw is the upper 56 bits of a number from the law's own stream. An eviction that
 //! empties a queue sets its delay to 0, which never happens to a single queue of the kernel. The
-//! rate estimate has 64 bits, where the kernel's products wrap at 32 (from 16 MiB of backlog on).
+//! rate estimate has 64 bits; the kernel's products wrap at 32 bits (from a backlog of 16 MiB on).
 
 use super::{DelaySource, PieParams};
 use crate::law::{Cause, Env, Verdict};
@@ -19,7 +19,7 @@ use crate::time::{Span, Time};
 const ONE: u64 = u64::MAX >> 8;
 const TICKS_PER_SEC: u64 = ticks(Span::from_secs(1));
 const KICK_ABOVE: u64 = ticks(Span::from_millis(250));
-/// 8 bits of fraction in rates, as bytes per tick would be too coarse.
+/// Rates have 8 fractional bits, because whole bytes per tick would be too coarse.
 const RATE_SHIFT: u32 = 8;
 
 /// Converts to psched ticks of 64 ns.
@@ -304,8 +304,7 @@ impl LinuxPie {
     }
 }
 
-/// A probability in the kernel's scale. One tenth is ONE / 10, one unit less than the result of
-/// doubles.
+/// A probability in the kernel's scale. One tenth is ONE / 10, one unit less than with doubles.
 fn scaled(prob: f64) -> u64 {
     if prob == 0.1 { ONE / 10 } else { (prob * ONE as f64) as u64 }
 }

@@ -21,7 +21,7 @@ use crate::time::{Span, Time};
 const ONE: u32 = u32::MAX;
 const TICKS_PER_SEC: u32 = ticks(Span::from_secs(1)) as u32;
 const KICK_ABOVE: u64 = ticks(Span::from_millis(250));
-/// 8 bits of fraction in rates, as bytes per tick would be too coarse.
+/// Rates have 8 fractional bits, because whole bytes per tick would be too coarse.
 const RATE_SHIFT: u32 = 8;
 
 /// Converts to psched ticks of 64 ns.

@@ -50,7 +50,7 @@ fn linux_does_not_decay_while_packets_wait() {
     assert_near(pie.drop_prob(), 0.498125, 1e-8);
 }
 
-/// Linux `pie_calculate_probability`: the step is capped, then 0.02 is added above 250 ms.
+/// Linux `pie_calculate_probability` caps the step, then adds 0.02 above 250 ms.
 #[test]
 fn linux_caps_a_step_and_kicks_above_250_ms() {
     assert_near(linux_update(&mut linux(0.2, 0, &[]), 1000), 0.24, 1e-12);

@@ -2,8 +2,8 @@
 //! controller of queue delay updates periodically.
 //!
 //! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and
-//! with the corrections below. Every other dialect has its sources and deviations at the top of its
-//! file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`],
+//! with the corrections below. Every other dialect lists its sources and deviations at the top of
+//! its file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`],
 //! [`linux2013`], [`ns2`] (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters without effect in a
 //! dialect are refused, not ignored ([`unused`]).
 //!

@@ -75,7 +75,7 @@ pub(in crate::laws) struct Ns2Pie {
 enum Phase {
     /// The next arrival will start a burst.
     NoBurst,
-    /// The burst allowance has been granted; it may be used up.
+    /// The burst allowance has been granted, and may have been used up.
     Protecting,
     /// After the burst: number of consecutive calm updates.
     InBurst { calm_updates: u64 },
@@ -174,7 +174,7 @@ impl Ns2Pie {
         }
     }
 
-    /// Draws a number; in ns-3, one that equals the probability hits (`DropEarly`).
+    /// Draws a number; in ns-3, a draw equal to the probability hits (`DropEarly`).
     fn hits(&self, prob: f64, rng: &mut Rng) -> bool {
         let u = rng.uniform();
         u < prob || (self.setup.is_ns3 && u == prob)

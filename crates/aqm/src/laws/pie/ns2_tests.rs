@@ -38,7 +38,7 @@ fn judge(pie: &mut Ns2Pie, packets_of_1000: u64, u: f64, ecn: Ecn) -> Verdict {
     pie.on_enqueue(head, bytes(packets_of_1000 * 1000), &mut Rng::scripted(u))
 }
 
-/// Fact aqm-67: as `paper2013`, with decay in the last two updates.
+/// Fact aqm-67: the values of `paper2013`, with decay in the last two updates.
 #[test]
 fn the_controller_follows_its_equation_step_by_step() {
     let mut pie = started(0.05, 0.02);

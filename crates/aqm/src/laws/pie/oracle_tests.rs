@@ -1,5 +1,5 @@
-//! PIE as RFC 8033 Appendix B prints it, with the corrections of facts aqm-76 and aqm-79, compared
-//! packet by packet. It has the shape of the pseudo-code: one `enque`, one `deque`, one
+//! PIE as printed in RFC 8033 Appendix B, with the corrections of facts aqm-76 and aqm-79, compared
+//! packet by packet. It has the structure of the pseudo-code: one `enque`, one `deque`, one
 //! `calculate_drop_prob`, and plain numbers.
 
 use alloc::collections::VecDeque;
@@ -18,7 +18,7 @@ const MAX_BURST: u64 = 150_000_000;
 const DQ_THRESHOLD: u64 = 16_384;
 const MEAN_PKTSIZE: u64 = 1514;
 const MAX_ECNTH: f64 = 0.1;
-/// One, in a sum that is to meet 0.85 and 8.5 exactly (fact aqm-2).
+/// One, in the scale of a sum that must reach 0.85 and 8.5 exactly (fact aqm-2).
 const SCALE: f64 = (1u64 << 56) as f64;
 
 struct Oracle {
@@ -159,7 +159,8 @@ impl Oracle {
     }
 }
 
-/// Random traffic of up to twice the service; both draw from equal streams.
+/// Compares both under random traffic of up to twice the service rate; both draw from equal
+/// streams.
 fn compare(by_rate: bool, index: u64) -> (usize, usize) {
     let delay = if by_rate { "rate" } else { "stamps" };
     let pie: Pie = law(&[("ecn", "true"), ("delay", delay)]);

@@ -69,7 +69,7 @@ fn the_paper_lowers_the_burst_allowance_by_measured_time() {
     assert_near(serve(&mut pie, 22..55), 0.1 - 4.0 * 0.011, 1e-12);
 }
 
-/// Pan et al. 2013 §III: outside a burst every arrival is drawn for.
+/// Pan et al. 2013 §III: outside a burst, a number is drawn for every arrival.
 #[test]
 fn the_paper_exempts_neither_small_queues_nor_short_delays_without_heuristics() {
     let hit = |settings: &[(&str, &str)], delay, backlog| {

@@ -7,7 +7,7 @@ use crate::words;
 words! {
     /// One published table.
     pub enum Tune {
-        /// Pan et al. 2013 §III: three rows, below 1 %, below 10 %, above.
+        /// Pan et al. 2013 §III: three rows, for below 1 %, below 10 %, and above.
         Paper2013 = "paper2013",
         /// RFC 8033 §4.2: rows down to a millionth (also Linux and ns-3).
         Rfc8033 = "rfc8033",

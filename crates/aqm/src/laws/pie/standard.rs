@@ -6,9 +6,9 @@
 //! probability stays in 0..=1.
 //!
 //! Deviations of `rfc8033`: see [`super`] (facts aqm-76 and aqm-79). Of `rfc8033_basic` from
-//! Appendix A: none known. Of `ietf_draft` from the draft, whose text was not read: where the paper
-//! is silent, RFC 8033 holds (fact aqm-80); PIE is switched off only with an empty queue (fact
-//! aqm-77).
+//! Appendix A: none known. Deviations of `ietf_draft` from the draft, whose text was not read:
+//! where the paper is silent, RFC 8033 holds (fact aqm-80); PIE is switched off only with an empty
+//! queue (fact aqm-77).
 
 use super::PieParams;
 use super::scaling::{Tune, capped};

@@ -95,7 +95,8 @@ fn derandomised_gaps_lie_between_0_85_and_8_5_over_p() {
         let gaps = gaps(&mut held_at(p, &[]), &mut rng, Ecn::NotEct, 20_000);
         assert_eq!(gaps.iter().min(), Some(&shortest), "p = {p}");
         assert!(gaps.iter().all(|&gap| gap <= longest), "p = {p}");
-        // The deviation of a geometric distribution, which these gaps follow up to a shift.
+        // The standard deviation of a geometric distribution, which these gaps follow up to a
+        // shift.
         let deviation = (1.0 - p).sqrt() / p;
         assert_near(mean(&gaps), expected, 5.0 * deviation / (gaps.len() as f64).sqrt());
     }
@@ -178,7 +179,7 @@ fn a_burst_of_150_ms_is_not_dropped_from_until_the_tenth_update_has_run() {
     assert_eq!(judge(&mut pie, full_packets(50), 0.0, Ecn::NotEct), Verdict::Drop(Cause::Random));
 }
 
-/// RFC 8033 §4.4: renewed by an arrival when p = 0 and both delays are below half the target.
+/// RFC 8033 §4.4: an arrival renews it when p = 0 and both delays are below half the target.
 #[test]
 fn the_burst_allowance_is_renewed_only_when_all_congestion_is_over() {
     let allowance_after = |p, delay_us, delay_old_us| {
@@ -305,7 +306,7 @@ fn the_delay_is_that_of_the_last_packet_and_zero_once_it_left_nothing() {
     assert_eq!(var(&pie, "delay"), 0.0);
 }
 
-/// RFC 8033 Appendix B, `drop_early`: one draw at most, and only between the thresholds.
+/// RFC 8033 Appendix B, `drop_early`, makes at most one draw, and only between the thresholds.
 #[test]
 fn a_number_is_drawn_only_between_the_two_thresholds() {
     let mut pie = held_at(0.1, &[]);

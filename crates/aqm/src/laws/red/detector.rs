@@ -1,5 +1,5 @@
-//! The part of RED that Adaptive RED shares: the average, the curve and the spreading of signals,
-//! in the procedure of Floyd or of the ns simulators.
+//! The part of RED that Adaptive RED shares: the average, the curve and the spacing of signals, in
+//! the procedure of Floyd or of the ns simulators.
 //!
 //! Source: ns-2.35 `red.cc`, `REDQueue::estimator`, `calculate_p_new`, `modify_p`, `drop_early` and
 //! `enque`; ns-3 `RedQueueDisc`, the functions of the same names.
@@ -36,7 +36,7 @@ pub(in crate::laws) struct Setup {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::laws) struct Found {
     pub(in crate::laws) queue: Backlog,
-    /// The last dequeue found the queue empty, so the link was idle too.
+    /// Whether the last dequeue found the queue empty, so that the link was idle too.
     pub(in crate::laws) was_idle: bool,
 }
 
@@ -47,7 +47,7 @@ pub(in crate::laws) enum Style {
     /// ns-2 `red.cc`, `REDQueue::enque`: acts on more than one packet (byte), never on the first
     /// arrival above `min_th`, and when `u <= p_a`; the gentle slope starts at the initial `max_p`.
     Ns2,
-    /// As ns-2, but a forced signal leaves the count alone (ns-3 `RedQueueDisc::DoEnqueue`).
+    /// As ns-2, but a forced signal does not change the count (ns-3 `RedQueueDisc::DoEnqueue`).
     Ns3,
 }
 
@@ -265,7 +265,7 @@ impl Detector {
         self.average.packet_rate = packet_rate;
     }
 
-    /// The average as it would be now, in the unit of the thresholds.
+    /// The average at this time, in the unit of the thresholds.
     pub(in crate::laws) fn average_at(&self, now: Time) -> f64 {
         self.average.at(now)
     }
@@ -386,7 +386,8 @@ impl Average {
         self.value += self.weight * (backlog - self.value);
     }
 
-    /// The average now: decayed as if packets of mean size had passed while the queue was idle.
+    /// The average now: it has decayed as if packets of mean size had passed while the queue was
+    /// idle.
     fn at(&self, now: Time) -> f64 {
         match (self.idle_since, self.packet_rate) {
             (Some(since), Some(rate)) => {

@@ -57,7 +57,7 @@ fn linux_has_a_gap_of_11_by_rounding() {
         let mut red = linux_at(100_000, &[]);
         let first = judge(&mut red, bytes(100_000), u, Ecn::NotEct);
         assert_eq!(first, Verdict::Pass);
-        // The signal that ends this gap draws the number for the next one.
+        // The signal that ends this gap also draws the number for the next gap.
         (0..20).find(|_| judge(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM);
         (1..20).find(|_| judge(&mut red, bytes(100_000), u, Ecn::NotEct) == RANDOM)
     };
@@ -99,7 +99,8 @@ fn linux_takes_a_sixteenth_of_the_first_sample() {
     assert_eq!(var(&red, "avg_queue"), 1.0);
 }
 
-/// Linux `red.h`, `red_calc_qavg`: after an idle time the table decides, and no sample is taken.
+/// Linux `red.h`, `red_calc_qavg`: after an idle time the table gives the average, and no sample is
+/// taken.
 #[test]
 fn linux_takes_no_sample_on_the_first_arrival_after_an_idle_time() {
     let mut red = linux_at(40_000, &[]);
@@ -138,7 +139,7 @@ fn linux_thresholds_follow_from_the_limit() {
     assert!(at(10_500) > 0.0 && at(29_900) < 0.021);
 }
 
-/// A RED of the simulators whose average is the backlog itself.
+/// A simulator's RED whose average is the backlog itself.
 fn ns(dialect: &str, settings: &[(&str, &str)]) -> Red {
     let fixed = [("min_th", "50p"), ("max_th", "150p"), ("w_q", "1"), ("max_p", "0.2")];
     law_of(dialect, &[&fixed[..], settings].concat())
@@ -171,7 +172,7 @@ fn in_the_simulators_a_draw_of_one_half_hits_at_count_8() {
 }
 
 /// ns-2 `REDQueue::enque`, ns-3 `RedQueueDisc::DoEnqueue`: neither the first packet above `min_th`
-/// nor one behind a single packet is dropped.
+/// nor a packet behind a single one is dropped.
 #[test]
 fn simulators_accept_the_first_packet_above_min_th_and_one_that_finds_a_single_packet() {
     let geometric = [("gap_mode", "geometric")];

@@ -40,8 +40,8 @@ pub(in crate::laws) struct LinuxSetup {
     pub(in crate::laws) max_p: f64,
     pub(in crate::laws) ecn: bool,
     pub(in crate::laws) hard_drop: bool,
-    /// If set, thresholds surround the backlog of this delay at the link's rate (Khademi, Ros and
-    /// Welzl 2013) and are not fractions of the limit.
+    /// If set, the thresholds lie around the backlog of this delay at the link's rate (Khademi, Ros
+    /// and Welzl 2013) instead of being fractions of the limit.
     pub(in crate::laws) target_delay: Option<Span>,
 }
 
@@ -160,7 +160,7 @@ impl LinuxRed {
         if idle_since.is_some() && matches!(verdict, Verdict::Drop(_)) && queue.packets == 0 {
             // While the device is idle, the kernel tries to dequeue after every arrival and finds
             // the queue empty again. While the device sends the last packet, the kernel does not
-            // try (fact aqm-130).
+            // try to dequeue (fact aqm-130).
             self.idle_since = Some(now);
         }
         verdict

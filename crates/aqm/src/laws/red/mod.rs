@@ -6,8 +6,8 @@
 //! `REDQueue::calculate_p_new`.
 //!
 //! Where the sources are silent or differ, `floyd` follows our choice:
-//! - After an idle time the average decays by the packets that could have passed, then takes the
-//!   empty backlog as one more sample (ns-2, ns-3).
+//! - After an idle time the average decays by the packets that could have passed, and then takes
+//!   the empty backlog as a further sample (ns-2, ns-3).
 //! - The gentle slope starts at the current `max_p`, so the curve has no step when Adaptive RED
 //!   moves `max_p` (fact aqm-46); ns-2 and ns-3 use the initial one.
 //! - With `ecn` the forced region drops (`hard_drop`), as in ns-3, to limit flows that ignore
@@ -233,8 +233,8 @@ enum Engine {
 }
 
 impl Aqm for Red {
-    /// The average must see every arrival: Linux `red_enqueue` updates the average before its child
-    /// may drop.
+    /// The average must include every arrival: Linux `red_enqueue` updates the average before its
+    /// child may drop.
     fn is_limit_first(&self) -> bool {
         false
     }
@@ -274,7 +274,7 @@ pub(super) const AVERAGE: Var = Var {
     unit: "packets",
     doc: "Average backlog; of a RED that counts bytes: in mean packets",
 };
-/// The probability on the curve, as exported by this family of laws.
+/// The probability given by the curve, as exported by this family of laws.
 pub(super) const PROB: Var =
     Var { name: "drop_prob", unit: "1", doc: "p_b: the signal probability at the average backlog" };
 

@@ -65,7 +65,7 @@ fn one_sample_moves_the_average_by_its_weight() {
     assert_eq!(var(&red, "avg_queue"), 10.0);
 }
 
-/// Floyd and Jacobson 1993: max_p (avg - min_th) / (max_th - min_th).
+/// Floyd and Jacobson 1993: the probability is max_p (avg - min_th) / (max_th - min_th).
 #[test]
 fn probability_rises_from_zero_at_min_th_to_max_p_at_max_th() {
     let mut red = direct(&[]);
@@ -104,7 +104,7 @@ fn gaps_of(p_b: f64, mode: &str) -> alloc::vec::Vec<u64> {
     gaps(&mut held_at(p_b, mode), &mut rng, Ecn::NotEct, 50_001).split_off(1)
 }
 
-/// ns-2.35 `REDQueue::modify_p` without `wait_`: p_a = p_b / (1 - count p_b).
+/// ns-2.35 `REDQueue::modify_p` without `wait_` computes p_a = p_b / (1 - count p_b).
 #[test]
 fn uniform_gaps_lie_between_one_and_the_inverse_probability() {
     assert_uniform(&gaps_of(0.1, "uniform"), 1..=9);
@@ -144,7 +144,7 @@ fn a_draw_equal_to_the_probability_passes() {
 /// ns-2.35 `REDQueue::estimator` uses `m + 1`: the arrival's own sample is one more factor.
 #[test]
 fn average_decays_by_the_packets_an_idle_link_could_have_sent() {
-    // 4 Mb/s and packets of 500 bytes: 1000 packets per second.
+    // 4 Mb/s carry 1000 packets of 500 bytes per second.
     let env = Env { rate: Some(Rate::from_bps(4_000_000)), ..env() };
     let mut red: Red = law_in(&env, &[("min_th", "500p"), ("mean_packet_bytes", "500B")]);
     for _ in 0..1000 {

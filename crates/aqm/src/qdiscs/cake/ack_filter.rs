@@ -62,7 +62,8 @@ pub(super) fn redundant<'a, P: Packet + 'a, K>(
     candidate.filter(allows).map(|candidate| candidate.key)
 }
 
-/// Whether an older segment is an acknowledgement whose information is all in the new one.
+/// Whether an older segment is an acknowledgement whose information is completely contained in the
+/// new one.
 fn is_covered(old: &TcpSegment, new: &TcpSegment) -> bool {
     let [value, echo] = new.stamps.unwrap_or_default();
     let has_newer_stamps = old.stamps.is_some_and(|[old_value, old_echo]| {

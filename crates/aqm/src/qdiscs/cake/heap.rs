@@ -1,6 +1,6 @@
 //! Linux's heap, which selects the queue that loses a packet. Just after the heap is built, that is
-//! the queue with most bytes. Later it may be another, because a shrinking entry only swaps with
-//! its larger child and does not sink further (fact qdisc-17).
+//! the queue with the most bytes. Later it may be another, because a shrinking entry only swaps
+//! with its larger child and does not sink further (fact qdisc-17).
 //!
 //! Source: Linux 6.1 `sch_cake.c`, `cake_init`, `cake_heapify`, `cake_heapify_up`, `cake_drop`,
 //! `cake_dequeue`.
@@ -18,8 +18,8 @@ pub(super) struct OverflowHeap {
     /// Queues of a tin.
     queues: usize,
     tins: usize,
-    /// The entries by place; an entry is a queue's number in its tin times [`TINS`], plus the tin.
-    /// Empty until the first overflow.
+    /// The entries by place; an entry is [`TINS`] times the queue's number in its tin, plus the
+    /// tin. Empty until the first overflow.
     entries: Vec<u32>,
     /// The place of each entry.
     places: Vec<u32>,
@@ -158,8 +158,8 @@ mod tests {
     }
 
     /// Linux 6.1 sch_cake.c, cake_heapify: only strictly larger entries move up, the left child
-    /// before the right one. Queue 3 gets to the top when it grows, and stays there when queue 5 is
-    /// equally fat.
+    /// before the right one. Queue 3 moves to the top when it grows, and stays there when queue 5
+    /// is equally fat.
     #[test]
     fn of_queues_with_equally_many_bytes_the_first_one_stays_first() {
         let mut bytes = [0u64; 8];

@@ -68,7 +68,7 @@ impl Share {
     }
 
     /// The share rounded to bytes (Linux 6.1 sch_cake.c, cake_get_flow_quantum). The kernel adds 16
-    /// random bits to the exact share and truncates: the carry of that sum is the extra byte.
+    /// random bits to the exact share and truncates: the carry of the sum gives the extra byte.
     #[inline]
     pub(super) fn rounded(self, rng: &mut Rng) -> i64 {
         self.bytes + i64::from(self.rest.overflowing_add(rng.next_u64()).1)

@@ -7,9 +7,9 @@
 //!
 //! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
 //!
-//! As in Linux, COBALT's inverse root is 0 at first (`linux_exact`), and the ninth flow of a set
+//! As in Linux, COBALT's inverse root is initially 0 (`linux_exact`), and the ninth flow of a set
 //! takes over the hash of the queue that it shares: its previous flow may then get another queue,
-//! and its packets may be reordered.
+//! and the flow's packets may be reordered.
 
 mod ack_filter;
 mod decaying;
@@ -145,8 +145,8 @@ impl<P: Packet> CakeQueues<P> {
         index as usize / (self.states.len() / self.tins.len())
     }
 
-    /// The queue of a packet in a tin. A queue that was idle or belonged to another flow is also
-    /// assigned to the packet's hosts (Linux 6.1 sch_cake.c, cake_hash).
+    /// The queue of a packet in a tin. A queue that was idle or belonged to another flow is then
+    /// also assigned to the packet's hosts (Linux 6.1 sch_cake.c, cake_hash).
     fn place(&mut self, tin: usize, packet: &P) -> u32 {
         let [flow_salt, source_salt, destination_salt] = self.salts;
         let tin = &mut self.tins[tin];
@@ -236,7 +236,7 @@ impl<P: Packet> CakeQueues<P> {
 impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let buffers = self.flows.buffers();
-        // A packet that would not fit into an empty queue must not evict all others first.
+        // A packet that would not fit even into an empty queue must not evict all others first.
         if !buffers.has_ever_room_for(buffers.of(&packet)) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
@@ -273,7 +273,7 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         self.held = None;
         let mut is_first = true;
         while self.flows.total().packets > 0 {
-            // Checked again after each empty queue, as drops in ingress mode use up the rate.
+            // Checked again after each empty queue, because drops in ingress mode use up the rate.
             self.held = self.shaper.held_until(now);
             if self.held.is_some() {
                 return None;

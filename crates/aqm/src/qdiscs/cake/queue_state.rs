@@ -6,7 +6,7 @@ use super::hosts::HostPair;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueState {
     pub(super) phase: Phase,
-    /// The credits while the queue is new; later those in its `Turn` count.
+    /// The credits while the queue is new; later, those in its `Turn` apply.
     pub(super) credits: i64,
     pub(super) hosts: HostPair,
 }

@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Linux 6.1 sch_cake.c, cake_dequeue: a queue without credits gets a share and goes to the
+    /// Linux 6.1 sch_cake.c, cake_dequeue: a queue without credits gets a share and moves to the
     /// end of the list.
     fn turn_one_by_one(
         old: &mut VecDeque<Turn>,

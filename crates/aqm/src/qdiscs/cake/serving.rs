@@ -38,7 +38,7 @@ impl<P: Packet> CakeQueues<P> {
         verdict
     }
 
-    /// Charges a packet of this size on the link below to its tin and its flow.
+    /// Charges a packet, of this size on the link below, to its tin and its flow.
     fn charge(&mut self, now: Time, (tin, list, index): (usize, List, u32), on_link: u64) {
         self.tins[tin].charge(on_link, now);
         if let Some(credits) = self.credits(tin, list, index) {
@@ -46,7 +46,7 @@ impl<P: Packet> CakeQueues<P> {
         }
     }
 
-    /// The queue at the head of a list was found empty.
+    /// Handles the case that the queue at the head of a list was found empty.
     fn retire(&mut self, now: Time, tin: usize, list: List, index: u32) {
         let of_tin = &mut self.tins[tin];
         match list {

@@ -29,7 +29,7 @@ impl ByteTime {
     }
 }
 
-/// The clock of a tin, which only gives priority (Linux 6.1 sch_cake.c, cake_advance_shaper).
+/// The clock of a tin, which affects only priority (Linux 6.1 sch_cake.c, cake_advance_shaper).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TinClock {
     byte_time: Option<ByteTime>,
@@ -41,7 +41,7 @@ impl TinClock {
         TinClock { byte_time: threshold.map(ByteTime::at), next: Time::ZERO }
     }
 
-    /// The time until which the tin has used up the rate that its threshold allows.
+    /// The time until which the tin has used up the rate of its threshold.
     pub(super) fn next(&self) -> Time {
         self.next
     }
@@ -63,13 +63,13 @@ impl TinClock {
     }
 }
 
-/// The clocks of the shaper, which works by deficit, without a token bucket (Linux 6.1 sch_cake.c,
-/// cake_advance_shaper).
+/// The clocks of the shaper, which is based on deficits instead of a token bucket (Linux 6.1
+/// sch_cake.c, cake_advance_shaper).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shaper {
     byte_time: Option<ByteTime>,
     next: Time,
-    /// A clock that advances 1.5 times as fast: it limits bursts when the other clock has fallen
+    /// A clock that advances 1.5 times as fast: it limits bursts after the other clock has fallen
     /// behind.
     failsafe: Time,
 }

@@ -79,8 +79,8 @@ impl Tin {
         self.new.iter().copied().chain(self.old.queues())
     }
 
-    /// The queue to serve: on the first request of a call a decaying one, then new queues before
-    /// old ones.
+    /// The queue to serve: on the first request of a call a decaying queue, otherwise new queues
+    /// before old ones.
     #[inline]
     pub(super) fn next(&self, is_first: bool) -> Option<(List, u32)> {
         let order = match is_first {
@@ -122,8 +122,8 @@ impl Tin {
 }
 
 /// The tin to serve. With a bandwidth: the highest tin within its threshold, or else the one that
-/// will be within it first. Without: the next by deficit round robin from `current` (Linux 6.1
-/// sch_cake.c, cake_dequeue).
+/// will be within it first. Without a bandwidth: the next one by deficit round robin from `current`
+/// (Linux 6.1 sch_cake.c, cake_dequeue).
 #[inline]
 pub(super) fn select(
     tins: &mut [Tin],

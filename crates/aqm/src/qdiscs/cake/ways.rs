@@ -17,7 +17,7 @@ pub(super) struct Ways {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) index: usize,
-    /// Whether the place was taken from another hash that is still in use.
+    /// Whether the place was taken over from another hash that is still in use.
     pub(super) is_taken_over: bool,
 }
 
@@ -28,8 +28,8 @@ impl Ways {
         Ways { sets: vec![[0; WAYS]; places / WAYS] }
     }
 
-    /// The place of a hash: its last one, a free one of its set or, if all eight are in use, the
-    /// place that the hash selects (Linux 6.1 sch_cake.c, cake_hash).
+    /// The place of a hash: its last place, a free place of its set or, if all eight are in use,
+    /// the place selected by the hash (Linux 6.1 sch_cake.c, cake_hash).
     pub(super) fn place(&mut self, hash: u64, is_free: impl Fn(usize) -> bool) -> Place {
         let places = self.sets.len() * WAYS;
         let direct = ((u128::from(hash) * places as u128) >> 64) as usize;

@@ -1,7 +1,7 @@
 //! Strict priority: serves the first class that has a packet.
 //!
-//! Source: Linux 6.1 `sch_prio.c`. Deviations: none known, but the class follows from the DSCP
-//! alone, not from `skb->priority`.
+//! Source: Linux 6.1 `sch_prio.c`. Deviations: none known, except that a packet's class depends on
+//! its DSCP only, not on `skb->priority`.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -65,7 +65,7 @@ fn class(parent: Option<usize>, rate: u64, ceil: u64) -> HtbNode {
     }
 }
 
-/// A tree in which a DSCP is the index of a class.
+/// A tree in which a packet's DSCP is the index of its class.
 fn tree(classes: Vec<HtbNode>) -> Htb {
     let is_leaf = |class: usize| classes.iter().all(|other| other.parent != Some(class));
     let of = |dscp| (dscp < classes.len() && is_leaf(dscp)).then_some(dscp as u8);
@@ -165,7 +165,8 @@ fn shares_count_overhead_and_cells() {
     assert_rates(&plan, &[0], &[10_000.0 * 1000.0 / 1166.0]);
 }
 
-/// At 8 Mbit/s a byte takes a microsecond: 1600 bytes of tokens, then debts of 400 and 1000 bytes.
+/// At 8 Mbit/s a byte takes a microsecond: the class has 1600 bytes of tokens, then debts of 400
+/// and 1000 bytes.
 #[test]
 fn a_class_sends_while_it_is_not_in_debt() {
     let (mut qdisc, mut rng, mut sink) =
@@ -300,7 +301,7 @@ fn assert_shares(classes: Vec<HfscNode>, busy: &[u8], expected: &[f64]) {
     }
 }
 
-/// Linux 6.1 sch_hfsc.c: the fit time of the top class is that of its upper limit.
+/// Linux 6.1 sch_hfsc.c: the fit time of the top class comes from its upper limit.
 #[test]
 fn link_shares_divide_what_the_upper_limit_allows() {
     let top = limited(share(None, 1), 10_000);

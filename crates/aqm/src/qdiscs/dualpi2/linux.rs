@@ -65,7 +65,7 @@ pub(super) fn kept_gain(gain: Hertz) -> Hertz {
     Hertz(libm::round(gain.0 * 256.0) / 256.0)
 }
 
-/// Linux `dualpi2_scale_alpha_beta`: from 256ths of a Hz, in which netlink carries gains.
+/// Linux `dualpi2_scale_alpha_beta`: converts from 256ths of a Hz, in which netlink carries gains.
 fn internal_gain(hertz: f64) -> i64 {
     let netlink = libm::round(hertz * 256.0) as u64;
     let scaled = ((u128::from(netlink) * u128::from(u32::MAX)) >> 2) / u128::from(NANOS_PER_SEC);
@@ -91,7 +91,7 @@ mod tests {
         assert_near(hertz(879), 3.1978, 5e-5);
     }
 
-    /// Fact qdisc-5: 20 ms above the target, after the same delay before.
+    /// Fact qdisc-5: the delay is 20 ms above the target, as it was before.
     #[test]
     fn a_step_uses_the_integer_gains() {
         let mut controller = controller();
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(most, Some(1.0));
     }
 
-    /// Fact qdisc-6: 400 ms at once add 1.34 to p', of which 0.34 remain in 32 bits.
+    /// Fact qdisc-6: a delay of 400 ms at once adds 1.34 to p', of which 0.34 remain in 32 bits.
     #[test]
     fn a_step_that_does_not_fit_loses_its_upper_bits() {
         let step = (400_000_000u64 * 879 + 385_000_000 * 44) >> 6;

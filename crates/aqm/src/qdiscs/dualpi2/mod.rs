@@ -195,7 +195,7 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         if self.is_full_for(packet.bytes()) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
-        // RFC 9332 §2.3: ECT(1) and CE are classified for low latency.
+        // RFC 9332 §2.3: ECT(1) and CE go to the low-latency queue.
         match packet.ecn() {
             Ecn::Ect1 | Ecn::Ce => self.low.push(now, packet),
             Ecn::NotEct | Ecn::Ect0 => self.classic.push(now, packet),

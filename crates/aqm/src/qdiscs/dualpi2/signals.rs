@@ -38,8 +38,8 @@ enum Controller {
     Linux(LinuxController),
 }
 
-/// Deterministic thinning (RFC 9332 Appendix A.2, `recur`): true each time that the sum of
-/// probabilities exceeds 1.
+/// Deterministic thinning (RFC 9332 Appendix A.2, `recur`): true whenever the sum of probabilities
+/// exceeds 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recur(f64);
 
@@ -75,7 +75,7 @@ impl Coupled {
         }
     }
 
-    /// RFC 9332 A.1 `dualpi2_update`; the clamp is not in the printed code.
+    /// RFC 9332 A.1 `dualpi2_update`; the printed code lacks the clamp.
     pub(super) fn update(&mut self, delay: Span) {
         self.base_prob = match &mut self.controller {
             Controller::Linux(controller) => controller.update(delay),

@@ -137,7 +137,7 @@ fn linux_signals_small_backlogs_by_its_step_only() {
     assert!(matches!(judge(Place::Classic, 0, 3028, Ecn::NotEct), Verdict::Drop(_)));
 }
 
-/// RFC 9332 §4.2.2: the classic queue gets a sixteenth, the other one the rest.
+/// RFC 9332 §4.2.2: the classic queue gets a sixteenth, the other queue the rest.
 #[test]
 fn the_classic_queue_has_its_share_and_no_more() {
     for (dialect, share) in [("rfc9332", 1.0 / 16.0), ("linux", 0.1)] {
@@ -257,7 +257,7 @@ impl Literal {
     }
 }
 
-/// The literal form of the RFC, packet by packet over random traffic.
+/// Compares with the literal form of the RFC, packet by packet over random traffic.
 #[test]
 fn the_discipline_does_what_the_literal_form_of_the_rfc_does() {
     let (mut fates, mut signalled) = (0, 0);
@@ -312,7 +312,7 @@ fn a_limit_in_bytes_keeps_room_for_a_largest_packet() {
     assert_eq!(log.dropped_ids(), [4]);
 }
 
-/// The verdicts on 200 ECT heads of a queue at a base probability: (drops, marks).
+/// The verdicts on 200 ECT heads of a queue at a base probability, as (drops, marks).
 fn fates(params: &DualPi2Params, place: Place, base_prob: f64) -> (usize, usize) {
     let mut signals = DualQueue::<Numbered>::new(params, &env()).signals;
     signals.base_prob = base_prob;

@@ -83,7 +83,7 @@ impl<P: Packet> Queues<P> {
         }
     }
 
-    /// Takes a packet of a flow, marks it if it is late, and charges for it.
+    /// Takes a packet of a flow, marks it if it is late, and charges the flow for it.
     fn take(
         &mut self,
         index: u32,
@@ -116,7 +116,7 @@ impl<P: Packet> Queues<P> {
         departure
     }
 
-    /// When the flow may send next. A packet with a departure time is paced to `maxrate` alone.
+    /// When the flow may send next. A packet with a departure time is paced only to `maxrate`.
     fn pace(&mut self, index: u32, now: Time, packet: &P) {
         let maxrate = self.params.maxrate.0.map(bytes_per_sec);
         let of_socket = packet.pacing_rate().map(bytes_per_sec);

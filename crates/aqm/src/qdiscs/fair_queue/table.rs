@@ -1,7 +1,7 @@
 //! The table of flows: hash buckets, each a tree ordered by key.
 //!
-//! Source: Linux 7.2 `sch_fq.c`, `fq_classify` and `fq_gc`. A lookup forgets the flows that it
-//! passes on its way down and that have been inactive for 3 s.
+//! Source: Linux 7.2 `sch_fq.c`, `fq_classify` and `fq_gc`. A lookup forgets those flows on its
+//! path that have been inactive for 3 s.
 
 use alloc::vec::Vec;
 

@@ -260,7 +260,7 @@ fn a_flow_is_forgotten_3_s_after_it_was_found_empty() {
     assert_eq!(flows_at(752, true), 2, "before Linux 6.12 only a crowded table forgets");
 }
 
-/// A tree of flows, of which some are forgotten, still finds the others.
+/// A tree from which some flows were forgotten still finds the others.
 #[test]
 fn flows_that_share_a_bucket_are_told_apart() {
     let forgetting = Forgetting { most: usize::MAX, only_if_crowded: false, hz: 250 };

@@ -1,8 +1,8 @@
 //! Red-black trees of numbered nodes, one per hash bucket.
 //!
 //! Source: Linux 6.1 `lib/rbtree.c`, which follows Cormen, Leiserson, Rivest and Stein,
-//! Introduction to Algorithms, chapter 13. The shape of a tree decides which flows a lookup passes,
-//! and so which ones it forgets.
+//! Introduction to Algorithms, chapter 13. The shape of a tree determines the flows on a lookup's
+//! path, and therefore those that the lookup forgets.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -43,7 +43,7 @@ impl Trees {
         self.nodes[index as usize].key
     }
 
-    /// The child of a node on the way to a key.
+    /// The child of a node on the path to a key.
     pub(super) fn child(&self, index: u32, key: u64) -> u32 {
         let node = &self.nodes[index as usize];
         node.children[usize::from(node.key > key)]

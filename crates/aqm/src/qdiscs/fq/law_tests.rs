@@ -11,7 +11,7 @@ use crate::qdiscs::fifo::Fifo;
 use crate::testing::{Log, Numbered, env, law, ms};
 use crate::time::Span;
 
-/// Asserts that with one flow queue, a law decides as in a FIFO, timers included.
+/// Asserts that a law with one flow queue decides as in a FIFO, including timers.
 fn assert_one_queue_is_a_fifo<L: Law>() {
     let mut fq: Fq<Numbered, L> = fq_of(&[("flows", "1")]);
     let mut fifo = Fifo::new(law::<L>(&[]), Limit::Packets(10_240));

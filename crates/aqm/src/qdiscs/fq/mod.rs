@@ -16,7 +16,7 @@
 //!   datagram.
 //! - Hash collisions are not set-associative (an option of ns-3 that the discs in `ns3/` have).
 //!
-//! The dialects `linux` and `ns3` of a law select the flow queues of that name too:
+//! The dialects `linux` and `ns3` of a law also select the flow queues of that name:
 //! `fq(codel@linux)`.
 
 use alloc::boxed::Box;
@@ -184,9 +184,9 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
         }
     }
 
-    /// Whether a packet for which there is no room is dropped. If the fattest queue makes room,
-    /// only a packet that would not fit into an empty discipline is refused: it must not evict all
-    /// others first.
+    /// Whether a packet that finds no room is dropped. If the fattest queue makes room, a packet is
+    /// refused only if it would not fit into an empty discipline: it must not evict all others
+    /// first.
     fn refuses(&self, packet: &P) -> bool {
         let buffers = self.flows.buffers();
         let would_fit = Total::default().has_room_for(packet.bytes(), self.ceiling)

@@ -1,4 +1,4 @@
-//! FQ-CoDel written out literally, queue by queue and packet by packet, against `Fq<CoDel>`.
+//! FQ-CoDel written out literally, queue by queue and packet by packet, compared with `Fq<CoDel>`.
 //!
 //! RFC 8290 §4.1 and §4.2 around RFC 8289 §5.5. Where the RFC's prose and Linux differ (credits
 //! used up exactly, an emptied new queue), this follows Linux, like `fq/mod.rs`, whose header gives
@@ -70,7 +70,7 @@ impl Literal {
         }
     }
 
-    /// RFC 8289 §5.6 `dodequeue`: the head, and whether it may be dropped.
+    /// RFC 8289 §5.6 `dodequeue`: the head, and whether dropping it is allowed.
     fn dodequeue(&mut self, now: u64, index: usize) -> (Option<Numbered>, bool) {
         let head = self.queues[index].packets.pop_front();
         let left = self.all_bytes();

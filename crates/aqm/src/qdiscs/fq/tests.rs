@@ -275,7 +275,8 @@ fn a_sparse_flow_is_served_before_every_old_queue() {
     take(&mut fq, 4);
     for _ in 0..4 {
         fill(&mut fq, 9, 1, 60);
-        // After its packet, the queue stays listed for one round; then it may become new again.
+        // After its packet, the queue stays listed for one round; after that it may become new
+        // again.
         assert_eq!(take(&mut fq, 6)[0], 9);
     }
 }

@@ -141,7 +141,7 @@ impl DrrLists {
 mod tests {
     use super::*;
 
-    /// The list and number of the queue that sends a packet and uses up its credits.
+    /// The list and number of the queue that sends a packet; the packet uses up its credits.
     fn sends(lists: &mut DrrLists) -> Option<(DrrList, u32)> {
         let next = lists.next_to_send(1)?;
         *lists.credits_mut(next.1) -= 1;

@@ -89,7 +89,7 @@ impl<P: Packet> Pool<P> {
         if chain.is_empty() { None } else { self.packets[chain.last as usize].as_ref() }
     }
 
-    /// Inserts a packet behind the last one whose key is not greater.
+    /// Inserts a packet after the last one whose key is not greater.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn insert_by<K: Ord>(
         &mut self,

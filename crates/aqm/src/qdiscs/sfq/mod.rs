@@ -225,7 +225,7 @@ impl<P: Packet> Queues<P> {
         self.push(index, now, packet); // not `append`: the queue's length has not changed
     }
 
-    /// RED's verdict on an arrival. Marks packets itself; a returned cause means that a packet is
+    /// RED's verdict on an arrival. Marks packets itself; returns a cause if a packet must be
     /// dropped.
     fn red_signals(
         &mut self,

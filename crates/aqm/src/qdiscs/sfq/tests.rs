@@ -172,7 +172,7 @@ fn only_the_queue_above_its_threshold_is_signalled() {
     assert!(fill(&mut queues, 2, 3, 1000).dropped.is_empty());
 }
 
-/// Linux 6.1 sch_sfq.c, sfq_rehash: averages restart and sample the packets that are sorted in.
+/// Linux 6.1 sch_sfq.c, sfq_rehash: averages restart and sample the re-sorted packets.
 #[test]
 fn after_a_new_hash_red_has_sampled_the_backlog() {
     let mut queues = sfq_red(&[("max_p", "0.02")]);

@@ -1,4 +1,5 @@
-//! Service curves of two pieces (Linux 6.1 sch_hfsc.c; the kernel's functions are named at ours).
+//! Service curves with two pieces (Linux 6.1 sch_hfsc.c; our functions name their counterparts in
+//! the kernel).
 //!
 //! Times are ticks of 64 ns since a start before time zero, because the kernel's clock never reads
 //! zero. Additions wrap as in the kernel, where the inverse of a slope of zero is infinite.

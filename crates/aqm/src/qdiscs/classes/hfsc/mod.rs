@@ -61,7 +61,7 @@ impl Hfsc {
     /// The discipline with the queues of its leaves, in their order.
     ///
     /// # Panics
-    /// If the number of queues is not that of the leaves, or a class is out of bounds.
+    /// If the number of queues differs from that of the leaves, or a class is out of bounds.
     pub fn build<P: Packet + Send + 'static>(
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
@@ -247,7 +247,7 @@ impl<P: Packet + Send> Qdisc<P> for Tree<P> {
         self.leaves().all(PeekedLeaf::is_empty)
     }
 
-    /// The kernel asks no leaf while the tree is empty (hfsc_dequeue).
+    /// The kernel does not dequeue from leaves while the tree is empty (hfsc_dequeue).
     fn notices_empty(&self) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! Eligible times, deadlines, virtual times and fit times of classes (Linux 6.1 sch_hfsc.c; the
-//! kernel's functions are named at ours). Times are ticks.
+//! Eligible times, deadlines, virtual times and fit times of classes (Linux 6.1 sch_hfsc.c; our
+//! functions name their counterparts in the kernel). Times are ticks.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ struct Node {
     fit: u64,
     own_fit: u64,
     least_fit: u64,
-    /// Virtual times of its children: that of the last one chosen, and the latest.
+    /// Virtual times of its children: that of the last child chosen, and the latest.
     least_virtual: u64,
     latest_virtual: u64,
     virtual_adjustment: u64,
@@ -201,7 +201,7 @@ impl Classes {
         self.place_fit(at, parent);
     }
 
-    /// update_vf: a leaf has sent `bytes`, or dropped its last packets.
+    /// update_vf: a leaf has sent `bytes`, or its last packets were dropped.
     pub(super) fn sent(&mut self, leaf: usize, bytes: u32, is_empty: bool) {
         let mut leaves = is_empty && self.nodes[leaf].link_share.is_some();
         leaves = leaves && self.nodes[leaf].active > 0;

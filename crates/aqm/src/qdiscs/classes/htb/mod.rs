@@ -6,8 +6,8 @@
 //! ancestor that has not; leaves that borrow at the same level take turns by quantum, the most
 //! urgent priority first.
 //!
-//! Deviations: a class follows from the DSCP alone; the kernel's bound on the time spent on events
-//! is not needed. Hysteresis and offload, which are off by default, are missing.
+//! Deviations: a packet's class depends on its DSCP only; the kernel's bound on the time spent on
+//! events is not needed. Hysteresis and offload, which are off by default, are missing.
 
 mod feed;
 mod state;
@@ -77,7 +77,7 @@ impl Htb {
     /// The discipline with the queues of its leaves, in their order.
     ///
     /// # Panics
-    /// If the number of queues is not that of the leaves, or a class is out of bounds.
+    /// If the number of queues differs from that of the leaves, or a class is out of bounds.
     pub fn build<P: Packet + Send + 'static>(
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
@@ -226,7 +226,7 @@ impl<P: Packet + Send> Qdisc<P> for Tree<P> {
         self.direct.is_empty() && self.leaves().all(|leaf| leaf.0.is_empty())
     }
 
-    /// The kernel asks no leaf while the tree is empty (htb_dequeue).
+    /// The kernel does not dequeue from leaves while the tree is empty (htb_dequeue).
     fn notices_empty(&self) -> bool {
         false
     }

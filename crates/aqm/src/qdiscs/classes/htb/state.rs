@@ -1,5 +1,5 @@
-//! Which classes may send, and whose turn it is (Linux 6.1 sch_htb.c; the kernel's functions are
-//! named at ours).
+//! Which classes may send, and whose turn it is (Linux 6.1 sch_htb.c; our functions name their
+//! counterparts in the kernel).
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use super::{Htb, MOST_DEPTH, PRIORITIES};
 use crate::framing::Framing;
 use crate::time::{Span, Time};
 
-/// Whether a class has tokens of its ceiling and its rate.
+/// Whether a class has tokens in the buckets of its ceiling and its rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// It is at its ceiling.
@@ -24,7 +24,7 @@ enum Mode {
 #[derive(Debug)]
 struct Node {
     parent: Option<u8>,
-    /// 0 for a leaf; a class without a parent has the highest.
+    /// 0 for a leaf; classes without a parent have the highest level.
     level: usize,
     rate: Tokens,
     ceil: Tokens,
