@@ -57,8 +57,7 @@ pub(in crate::laws) enum Style {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(in crate::laws) struct Detector {
-    /// Arrivals since the last signal while the average is above `min_th` (`count`); `None` is its
-    /// -1.
+    /// Arrivals since the last signal while the average is above `min_th` (`count`; `None`: -1).
     since_signal: Option<u32>,
     /// ns-2, ns-3 (`old`): the average was above `min_th` at the last arrival that could have been
     /// signalled.
@@ -386,8 +385,7 @@ impl Average {
         self.value += self.weight * (backlog - self.value);
     }
 
-    /// The average now: it has decayed as if packets of mean size had passed while the queue was
-    /// idle.
+    /// The average now, decayed as if packets of mean size had passed while the queue was idle.
     fn at(&self, now: Time) -> f64 {
         match (self.idle_since, self.packet_rate) {
             (Some(since), Some(rate)) => {
