@@ -25,7 +25,7 @@ const CHILDREN: usize = 4;
 /// without comparing the roots again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
-    /// When it is due; the horizon if no alarm is set.
+    /// When the alarm is due; the horizon if no alarm is set.
     pub(crate) time: Time,
     /// Its slot.
     pub(crate) slot: Slot,

@@ -21,7 +21,8 @@ const DATAGRAM_FLOW_BYTES: f64 = 850.0;
 const ORDINARY_WINDOW: f64 = 10.0;
 /// A segment in its sender's scoreboard.
 const SEGMENT_BYTES: f64 = 64.0;
-/// Packets are held in rings that grow by doubling, so on average half as much again is reserved.
+/// Packets are held in rings that grow by doubling, so on average half of their size is reserved in
+/// addition.
 const RING: f64 = 1.5;
 /// Variables of a flow's sender and its control, in addition to the row of the flow.
 const FLOW_VARIABLES: f64 = 10.0;

@@ -156,7 +156,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Steps above 35 append a number; the other steps take one out.
+        /// Steps above 35 append a number; the other steps remove one.
         #[test]
         fn behaves_like_a_double_ended_queue(steps in prop::collection::vec(0usize..100, 0..200)) {
             let (mut ring, mut plain) = (Ring::default(), VecDeque::new());

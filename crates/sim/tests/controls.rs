@@ -183,9 +183,9 @@ fn prague_without_ecn_is_reno() {
     assert_eq!(prague.digest, reno.digest);
 }
 
-/// Prague flows over 20 Mbit/s and a round trip of 2 ms, a BDP of 3.3 packets. Returns the fraction
-/// of packets marked and the utilisation, as medians of five seeds: with five or ten flows, one to
-/// eight of forty seeds settle in another cycle with up to 45 % more marks.
+/// Prague flows over 20 Mbit/s and a round trip of 2 ms, which is a BDP of 3.3 packets. Returns the
+/// fraction of packets marked and the utilisation, as medians of five seeds: with five or ten
+/// flows, one to eight of forty seeds settle in another cycle with up to 45 % more marks.
 fn crowd(cc: &str, flows: u32) -> [f64; 2] {
     let mut plan = low_latency(&[(cc, true)]);
     plan.links[0].capacity = Capacity::Constant(mbit(20));

@@ -5,7 +5,7 @@ use sojourn_record::rows::Scope;
 
 use crate::common::*;
 
-/// One CUBIC connection does not use all of its half, as COBALT's drops make it pause.
+/// One CUBIC connection does not use all of its half, because COBALT's drops make it pause.
 const CLOSE: f64 = 0.05;
 
 /// The share of the link that the one connection of the video gets. Hosts are the numbers of the

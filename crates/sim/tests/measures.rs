@@ -146,7 +146,7 @@ fn the_path_rtt_is_base_rtt_and_queue_and_costs_nothing_when_off() {
     let rtt = metric(&on, Scope::Class, "bulk", "rtt_p50");
     // Access takes 0.12 ms and the bottleneck 1.2 ms; a histogram gives quantiles to 0.1 %.
     assert!((rtt - queue - 0.101_32).abs() < 0.002, "{rtt} {queue}");
-    // 600 s would not be larger: the histogram has a bin for each 0.1 %.
+    // 600 s would not make it larger: the histogram has a bin for each 0.1 %.
     let rtts = on.histograms.iter().find(|h| h.metric == "rtt").unwrap();
     assert!(rtts.histogram.bins().count() < 3_000);
 }

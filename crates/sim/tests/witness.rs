@@ -9,8 +9,8 @@
 //!
 //! - if the witness has the same stack, by a quarter of the drops and 0.1 points of them, and by 3
 //!   points of the link;
-//! - where it has a similar one only, to half and twice the drops and 0.2 points, and by 10 points
-//!   of the link.
+//! - if the witness has only a similar stack, to half and twice the drops and 0.2 points, and by 10
+//!   points of the link.
 //!
 //! ns-2 has the stacks `newreno`, `reno`, `tahoe` and `sack`, but neither PIE nor CoDel. ns-3 has
 //! both. With SACK the witness is `ns3-rfc`, ns-3 without two errors (facts tcp-14 and tcp-15), and

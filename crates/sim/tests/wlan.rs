@@ -70,7 +70,7 @@ fn a_lone_flow_of_datagrams_gets_what_one_cycle_carries() {
 fn a_tcp_download_shares_the_medium_with_its_own_acknowledgements() {
     // Without collisions and with a whole backoff each, two cycles of data and one of an ACK of 52
     // B per two segments give 23.92 Mbit/s; one of each, without delayed ACKs, gives 20.15 Mbit/s.
-    // The two contend, so backoffs are shorter and some frames collide: within 5 %.
+    // The two contend, so backoffs are shorter and some frames collide; the result is within 5 %.
     for (every, expected) in [(2, 23.92), (1, 20.15)] {
         let ack_every = tcp("reno");
         let transport = sojourn_scenario::resolved::Tcp { ack_every: Some(every), ..ack_every };

@@ -22,7 +22,7 @@ pub struct DatagramFlow {
     echoes: bool,
     /// The number of the first datagram whose fate is counted.
     first_counted: u32,
-    /// Counted datagrams that were received or, with echoes, that returned to the sender.
+    /// Counted datagrams that arrived or, with echoes, returned to the sender.
     pub received: u64,
     /// Payload of all datagrams received.
     pub received_bytes: u64,

@@ -64,8 +64,8 @@ pub(super) struct Agreed {
 }
 
 impl Setup {
-    /// How many SYNs request ECN; later SYNs do not (RFC 9768 §3.1.4.1: accurate feedback is
-    /// requested twice).
+    /// How many SYNs request ECN; later SYNs do not (RFC 9768 §3.1.4.1 requests accurate feedback
+    /// twice).
     fn requests(&self) -> u32 {
         match self.asks {
             Mode::Accurate => 2,

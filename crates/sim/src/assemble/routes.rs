@@ -9,7 +9,7 @@ use super::links::radio;
 use crate::alarms::Slot;
 use crate::path::{Agenda, End, Hop, Route, Uplink, Wire};
 
-/// A group's own wires, besides those of the links: to the receiver, back, and from the last
+/// A group's own wires, in addition to those of the links: to the receiver, back, and from the last
 /// reverse link.
 pub(super) const WIRES_PER_GROUP: usize = 3;
 
@@ -67,7 +67,7 @@ fn add_hops(
 }
 
 /// The wires of the links, then those of each group in the order of [`WIRES_PER_GROUP`]. Access
-/// links shared by a group are serial links on its wires.
+/// links shared by a group are serial links on the group's wires.
 pub(super) fn wires(
     plan: &Resolved,
     onward: &[usize],

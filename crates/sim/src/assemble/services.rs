@@ -7,7 +7,7 @@
 //!
 //! Before wires could be feeders, departures were computed on arrival. That saved 10 to 14 % of the
 //! instructions of R1 to R5 (`benches`) but required tail drop, one rate and one group. Wires as
-//! feeders save 2.5 to 4.4 %, under any AQM and rate, and cost nothing where data share the return
+//! feeders save 2.5 to 4.4 % under any AQM and rate, and cost nothing if data shares the return
 //! path (U1 to U5).
 
 use sojourn_aqm::Span;

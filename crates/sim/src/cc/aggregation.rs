@@ -6,7 +6,7 @@ use sojourn_aqm::Time;
 
 /// Round trips in one half of the max filter's window (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
-/// The excess is at most the bandwidth times this, in s (`bbr_extra_acked_max_us`).
+/// The excess is at most the bandwidth times this duration, in s (`bbr_extra_acked_max_us`).
 const MOST: f64 = 0.1;
 
 /// The estimator of one connection.

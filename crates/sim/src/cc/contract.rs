@@ -171,8 +171,8 @@ pub struct Start {
 }
 
 /// A congestion control. It grows the window and decides the target of a reduction. The sender
-/// decides when to reduce and how the window gets to that target, unless [`WindowControl`] leaves
-/// that to the control.
+/// decides when to reduce and how the window reaches that target, unless [`WindowControl`] leaves
+/// this to the control.
 pub trait CongestionControl: Send {
     /// What it needs from both ends.
     fn needs(&self) -> Needs {
@@ -211,8 +211,8 @@ pub trait CongestionControl: Send {
     fn on_progress(&mut self, progress: &Progress, window: &mut Window) {
         let _ = (progress, window);
     }
-    /// Called when a packet is marked lost, but only with delivery-rate samples; this sample has no
-    /// interval.
+    /// Called when a packet is marked lost, but only with delivery-rate samples; the passed sample
+    /// has no interval.
     fn on_lost(&mut self, now: Time, lost: &RateSample, window: &mut Window) {
         let _ = (now, lost, window);
     }

@@ -112,7 +112,7 @@ mod tests {
         Dctcp::new(&DctcpParams::of_dialect("linux").expect("the dialect is declared"))
     }
 
-    /// `alpha` after windows of ten packets each, `marked` of them marked.
+    /// `alpha` after windows of ten packets each, of which `marked` are marked.
     fn windows(marked: u32) -> Vec<u32> {
         let mut dctcp = dctcp();
         let ack = |una, delivered| Ack {

@@ -122,8 +122,8 @@ fn cushion(srtt: Span, payload_bytes: u32, window: &Window) -> Span {
     Span::from_micros(micros.min(LONGEST_CUSHION) as u64)
 }
 
-/// How far the delay may rise: an eighth of the minimum round trip, 4 ms to 16 ms
-/// (`HYSTART_DELAY_THRESH`).
+/// How far the delay may rise: an eighth of the minimum round trip, but at least 4 ms and at most
+/// 16 ms (`HYSTART_DELAY_THRESH`).
 fn delay_thresh(delay_min: Span) -> Span {
     Span::from_nanos(delay_min.as_nanos() / 8).clamp(DELAY_MIN, DELAY_MAX)
 }
@@ -143,10 +143,11 @@ mod tests {
             let path = SlowStartPath { delay_min: Span::from_millis(10), payload_bytes: 1448 };
             round.is_train_long(&ack, &path, &Window::new(cwnd))
         };
-        // Linux: (10 ms + 1 ms) / 2; with pacing, 11 ms.
+        // Linux: the limit is (10 ms + 1 ms) / 2 or, with pacing, 11 ms.
         assert_eq!([after(5_500, false, 100), after(5_501, false, 100)], [false, true]);
         assert_eq!([after(11_000, true, 100), after(11_001, true, 100)], [false, true]);
-        // With 2,000 segments, two windows per round trip are 4.6 Gbit/s: 4 x 65,279 B in 450 us.
+        // With 2,000 segments, two windows per round trip are 4.6 Gbit/s, at which 4 x 65,279 B
+        // take 450 us.
         assert_eq!([after(10_450, true, 2000), after(10_451, true, 2000)], [false, true]);
     }
 

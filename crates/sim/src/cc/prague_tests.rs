@@ -90,7 +90,8 @@ fn a_reduction_is_half_of_alpha_once_per_round() {
 
 #[test]
 fn growth_is_that_of_a_flow_with_the_target_round_trip() {
-    // At 5 ms, a fifth of the target: 1/25 of a packet per round trip after four rounds.
+    // At 5 ms, a fifth of the target, the window grows by 1/25 of a packet per round trip after
+    // four rounds.
     let grown = |rtt_ms, rounds: u64| {
         let mut flow = Flow::start(100, rtt_ms);
         flow.prague.rounds = rounds;
@@ -197,7 +198,8 @@ fn above_four_packets_the_pacing_rate_is_a_window_per_round_trip() {
 
 #[test]
 fn smaller_packets_grow_as_fast_in_bytes() {
-    // MTU_SYS: one packet of 1500 bytes per round trip is two packets of 750 bytes.
+    // MTU_SYS: growth by one packet of 1500 bytes per round trip is growth by two packets of 750
+    // bytes.
     let mut flow = Flow::start(100, 50);
     flow.prague.packet_bytes = 750.0;
     flow.round(0);

@@ -116,8 +116,8 @@ fn of_sizes(sizes: &Sizes, packet_bytes: u32) -> (f64, f64, f64) {
     (mean(&|size| size), largest as f64, mean(&|size| size.div_ceil(u64::from(packet_bytes))))
 }
 
-/// Bytes of the rings that hold the packets of each of `flows` flows. A ring that grows is copied
-/// to one of twice the size.
+/// Bytes of the rings that hold the packets of each of `flows` flows. A growing ring is copied to
+/// one of twice the size.
 pub(super) fn ring_bytes(packets: f64, flows: f64) -> f64 {
     let places = packets.max(0.0).ceil().min(1e18) as u64;
     let places = if places == 0 { 0 } else { places.next_power_of_two() };

@@ -119,7 +119,7 @@ pub(crate) fn empty_queue<const NOTES: bool>(
     }
 }
 
-/// Packets dropped by a law while its queue is emptied at the end of the run; they too count as
+/// Packets dropped by a law while its queue is emptied at the end of the run; they also count as
 /// waiting packets.
 struct Drops(Vec<(Packet, Time)>);
 

@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn the_delay_follows_short_gaps() {
         // The delay is 80 ms after the timer. Gaps of 10 ms change it to 60 ms, then to 50 ms: half
-        // of the delay plus 20 ms.
+        // of the delay, plus 20 ms.
         let mut acks = DelayedAck::new(AckRule { quick: 0, ..LINUX.ack }, false);
         acks.on_established(Some(Span::from_millis(200)));
         acks.on_data(at(0), || MANY);

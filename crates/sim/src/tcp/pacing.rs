@@ -19,7 +19,7 @@ const UNPACED: u32 = 10;
 pub(crate) struct Pacer {
     /// How far packets may leave ahead of the rate.
     burst: Span,
-    /// Time per packet; `None` if unpaced.
+    /// Time per packet; `None` if packets are not paced.
     gap: Option<Span>,
     /// When the next packet is due.
     next: Time,

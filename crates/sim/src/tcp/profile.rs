@@ -223,7 +223,7 @@ pub struct Profile {
     pub undo: bool,
     /// Whether F-RTO runs after every timeout and decides alone, by the response to new data. After
     /// a justified timeout, everything not SACKed counts as lost, including data sent since, and
-    /// three packets may leave. After a spurious timeout, the window is halved all the same (Linux
+    /// three packets may leave. After a spurious timeout, the window is halved nevertheless (Linux
     /// 2.6.26 to 3.9, `tcp_process_frto`).
     pub frto_starts_over: bool,
     /// Whether the window still rises to the threshold when a mark forbids an undo (Linux 2.6 and

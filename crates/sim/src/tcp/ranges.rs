@@ -93,8 +93,8 @@ impl Ranges {
         Some(Block { start, end: self.last.end })
     }
 
-    /// Adds a block behind all others that touches none of them. Out of line, because this is
-    /// rarer.
+    /// Adds a block that lies behind all others and touches none of them. Out of line, because this
+    /// is rarer.
     #[inline(never)]
     fn begin(&mut self, block: Block) {
         if !self.is_empty() {

@@ -526,7 +526,7 @@ mod tests {
             buffer.edge
         };
         // All but every fifth of 40 segments arrive: eight runs take 56576 B, and 37248 B of window
-        // are left.
+        // remain.
         (0..40).filter(|seq| seq % 5 > 0).for_each(|seq| wait(&mut buffer, seq, seq % 5 > 1));
         assert!(!buffer.is_low_and_keeps_size(0).1);
         assert_eq!(edge(&mut buffer, 0, 0), 65_536, "65160 B in units of 512");

@@ -196,7 +196,7 @@ fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
 
 #[test]
 fn before_linux_4_18_a_gap_restarts_quick_acknowledgements() {
-    // One segment out of order, the one that fills the hole, then thirty in order.
+    // One segment arrives out of order, then the one that fills the hole, then thirty in order.
     let acks_after = |quick_at_gaps| {
         let rule = AckRule { quick_at_gaps, answers_push: false, ..LINUX.ack };
         let mut receiver = Receiver::new(rule, true);
@@ -333,7 +333,8 @@ fn acknowledgements_are_ect_if_marks_are_counted_or_the_control_needs_ecn() {
 
 #[test]
 fn options_count_in_the_size_of_an_acknowledgement() {
-    // RFC 2018 §3: 2 bytes and 8 per block, padded to 4; RFC 9768 §3.2.3: 2 and 3 per field.
+    // RFC 2018 §3: SACK takes 2 bytes and 8 per block, padded to 4; RFC 9768 §3.2.3: the option
+    // takes 2 and 3 per field.
     let size = |ooo: &[u32], mode, counts_options| {
         let rule = AckRule { quick: 0, counts_options, ..LINUX.ack };
         let mut receiver = Receiver::new(rule, true);

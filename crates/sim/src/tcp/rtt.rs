@@ -323,7 +323,7 @@ mod tests {
         assert_eq!([timeout(5, 15), timeout(10, 20)], [3000.0; 2], "the first round trip lasts");
         // The first deviation was the round's largest; the next round begins.
         assert_eq!(timeout(11, 21), 3000.0);
-        // Four samples have reduced the deviation to 3/4^5 of 2000 ms: now the variance follows.
+        // Four samples have reduced the deviation to 3/4^5 of 2000 ms; now the variance follows it.
         let (before, after) = (timeout(21, 30), timeout(22, 31));
         assert!(before == 3000.0 && after < 3000.0 && after > 2500.0, "{before} {after}");
         assert_eq!(timeout(23, 31), after, "once per round trip");

@@ -1,4 +1,4 @@
-//! A queue for each station, served so that stations share airtime fairly, not packets.
+//! A queue for each station, served so that stations share airtime, not packets, fairly.
 //!
 //! Source: Høiland-Jørgensen et al. 2017, §3.2 (deficit round robin over airtime, a queue for each
 //! station), as Linux 6.1 does it: net/mac80211/tx.c, `ieee80211_next_txq` and

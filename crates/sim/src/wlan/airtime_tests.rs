@@ -3,7 +3,7 @@ use sojourn_aqm::{Cause, Env, QdiscSpec, Stage, registry};
 use super::*;
 use crate::packet::PacketKind;
 
-/// The own links of two stations; packets to the first take hop 0, to the second hop 1.
+/// The links of two stations; packets to the first take hop 0, packets to the second hop 1.
 const LINKS: [usize; 2] = [7, 9];
 
 struct Ignore;

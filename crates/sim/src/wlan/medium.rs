@@ -1,10 +1,10 @@
 //! Which station sends next: the distributed coordination function of 802.11 (IEEE 802.11-2012
 //! §9.3).
 //!
-//! Slots are computed, not simulated: an exchange of frames is one event, however many slots
-//! precede it. The links of one wireless LAN are servers without a rate; their medium has one
-//! timer, the end of the next exchange. A station that joins before an exchange starts may change
-//! it; one that joins later waits for the next.
+//! Slots are computed, not simulated: an exchange of frames is one event, regardless of the number
+//! of slots before it. The links of one wireless LAN are servers without a rate; their medium has
+//! one timer, the end of the next exchange. A station that joins before an exchange starts may
+//! change it; one that joins later waits for the next.
 //!
 //! Not modelled: hidden stations (every station receives every other), RTS and CTS, and the
 //! retransmission of a frame whose acknowledgement was lost (acknowledgements are never lost).

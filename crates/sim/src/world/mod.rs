@@ -44,7 +44,7 @@ pub(crate) struct Sampling {
 pub(crate) struct World {
     /// The links and wires between the ends of flows.
     pub(crate) path: Path,
-    /// The alarms of the flows, in order, of the sampler and of the end of bins.
+    /// The alarms of the flows, in order, then those of the sampler and of the end of bins.
     pub(crate) alarms: Alarms<1>,
     /// The slot of the sampler.
     pub(crate) sampler: Slot,

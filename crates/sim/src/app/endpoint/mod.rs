@@ -29,8 +29,7 @@ const REQUEST_BYTES: u64 = 100;
 /// Bytes offered at one time if the amount of data is unlimited.
 const MOST_OFFERED: u64 = 1 << 20;
 
-/// The most bytes that a library may accept at one instant: a library that accepts more cannot send
-/// them.
+/// The most bytes that a library may accept at one instant; it could not send more.
 const MOST_TAKEN: u64 = 256 << 20;
 
 /// Both ends of a flow over a library.

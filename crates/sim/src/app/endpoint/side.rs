@@ -10,7 +10,7 @@ use super::in_flight::InFlight;
 use crate::app::Outbox;
 use crate::packet::{Packet, PacketKind};
 
-/// The most calls of `expire` at one instant that send nothing: with more, simulated time would
+/// The most calls of `expire` at one instant without a datagram: with more, simulated time would
 /// stand still.
 const MOST_IDLE_EXPIRIES: u32 = 1_000;
 /// The most datagrams at one instant: with more, a run would never end.

@@ -381,8 +381,8 @@ fn try_call(text: &str, more: u64) -> Result<Run, SimError> {
     run_with(&load(text), &Custom { stacks, ..Custom::default() }, &|_| true)
 }
 
-/// A packet of 1,000 bytes takes 2 ms at 4 Mbit/s and 0.2 ms at the access link's ten times that.
-/// The link propagates for 10 ms, and the access links for half of the other 30 ms.
+/// A packet of 1,000 bytes takes 2 ms at 4 Mbit/s, and 0.2 ms at the access link's ten times higher
+/// rate. The link propagates for 10 ms, and the access links for half of the other 30 ms.
 #[test]
 fn frames_of_a_call_have_the_metrics_of_video() {
     let run = try_call(&call(), 0).expect("it runs");

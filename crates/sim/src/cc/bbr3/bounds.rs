@@ -121,8 +121,8 @@ pub(crate) fn is_inflight_too_high(sample: &RateSample) -> bool {
 }
 
 /// The number of packets in flight at which the loss rate crossed the threshold, computed from the
-/// packet whose loss crossed it: the flight before that packet plus the tolerable part of that
-/// packet.
+/// packet whose loss crossed it: the flight before that packet, plus the part of the packet that
+/// may be lost.
 pub(crate) fn inflight_hi_from_lost_packet(lost: &RateSample) -> u32 {
     let before = f64::from(lost.in_flight.saturating_sub(1));
     let lost_before = lost.lost.saturating_sub(1) as f64;

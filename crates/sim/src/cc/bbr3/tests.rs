@@ -86,7 +86,8 @@ fn six_lossy_acknowledgements_and_two_percent_of_loss_end_startup() {
 
 #[test]
 fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
-    // One BDP is 50 packets. A Reno flow would probe every 50 rounds; the time limit comes first.
+    // One BDP is 50 packets. A Reno flow would probe every 50 rounds, but the time limit comes
+    // first.
     let mut rounds = Rounds::cruising();
     let waited = rounds.until_phase(Phase::Refill, 40);
     assert!((16..=31).contains(&waited), "{waited} rounds of 101 ms");
@@ -95,7 +96,7 @@ fn probes_start_after_two_to_three_seconds_or_the_rounds_of_a_reno_flow() {
     // The bandwidth does not grow for three rounds.
     assert_eq!(rounds.until_phase(Phase::Down, 60), 3);
     assert_eq!(rounds.bbr.pacing_gain, 0.91);
-    // With a window of ten packets, the rounds of a Reno flow end first.
+    // With a window of ten packets, the Reno flow's rounds end first.
     let mut small = Rounds::cruising();
     small.window.cwnd = 8;
     small.bbr.bounds.inflight_lo = 8;

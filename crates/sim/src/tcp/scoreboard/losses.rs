@@ -93,7 +93,8 @@ impl Scoreboard {
         None
     }
 
-    /// The last transmission sent before the newest arrival; drops decided ones at the end.
+    /// The last undecided transmission sent before the newest arrival; drops decided ones from the
+    /// end.
     fn last_waiting(&mut self) -> Option<Transmission> {
         while let Some(&last) = self.waiting.back() {
             if self.is_undecided(last) {

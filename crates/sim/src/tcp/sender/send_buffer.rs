@@ -57,7 +57,8 @@ impl SendBuffer {
         }
     }
 
-    /// The room left while `queued` bytes are queued; if there is any, another buffer may begin.
+    /// The room left while `queued` bytes are queued; if any room is left, another buffer may
+    /// begin.
     pub(super) fn room(&self, queued: u64) -> u64 {
         u64::from(self.size).saturating_sub(queued)
     }

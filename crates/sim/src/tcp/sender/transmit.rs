@@ -105,8 +105,8 @@ impl Sender {
     pub(super) fn send_allowed(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         self.retransmit_lost(now, emit);
         let Sending { room, unsent, allowed, sent, deferred } = self.send_written(now, emit);
-        // If the program's writes are modelled, the limit is recorded when the program continues to
-        // write.
+        // If the program's writes are modelled, the limit is recorded when the program resumes
+        // writing.
         if self.needs.rate_samples && sent == unsent && self.writes.is_none() {
             self.mark_app_limited();
         }
