@@ -121,7 +121,7 @@ fn tc_derives_one_bound_of_sfb_from_the_other() {
     }
 }
 
-/// tc-testing 2130 and 90c1: the kernel shows one 256th less than tc sends.
+/// tc-testing 2130 and 90c1: the kernel shows 1/256 less than tc sends.
 #[test]
 fn the_round_trips_of_dualpi2_set_target_and_gains() {
     for (text, right) in [

@@ -7,7 +7,7 @@
 //! then.
 //!
 //! A [`LinkObserver`] receives the events of a link. The host reports arrivals itself, because it
-//! may drop or mark a packet before offering it to the link.
+//! may drop or mark a packet before it offers the packet to the link.
 
 #![warn(unreachable_pub)]
 

@@ -73,7 +73,7 @@ impl Line {
         self.is_settled = self.made == self.changes.len() && !self.is_out;
     }
 
-    /// When the current outage ends, `NEVER` if it does not; `None` outside an outage.
+    /// When the current outage ends (`NEVER` if it does not); `None` outside an outage.
     pub(crate) fn outage_end(&self) -> Option<Time> {
         let ends = |&&(_, rate): &&(Time, Option<Rate>)| rate.is_some();
         let end = || self.changes[self.made..].iter().find(ends).map_or(Time::NEVER, |&(at, _)| at);

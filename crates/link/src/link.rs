@@ -264,7 +264,7 @@ impl<P: Packet> Link<P> {
 
     /// Replaces the discipline. The old one sends its whole backlog at once, and drops and marks in
     /// the process are reported. The new one receives the packets with their arrival times, as if
-    /// it had been there all along; its drops and marks are reported too.
+    /// it had always been there; its drops and marks are reported too.
     pub fn replace_discipline<O: LinkObserver<P>>(
         &mut self,
         now: Time,

@@ -67,7 +67,7 @@ impl TokenBucket {
         self.taken_bytes
     }
 
-    /// The tokens at `now`, in billionths of a bit; negative if in debt.
+    /// The tokens at `now`, in billionths of a bit; negative if the bucket is in debt.
     pub(crate) fn tokens_at(&self, now: Time) -> i64 {
         let accrued = u128::from(self.bps) * u128::from(now.since(self.counted).as_nanos());
         let missing = (self.depth - self.tokens).unsigned_abs();
@@ -84,7 +84,7 @@ fn price(bytes: u64) -> i64 {
 /// Bytes are counted as the bucket counts them, with its framing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenReserve {
-    /// Tokens in the bucket, in billionths of a bit; negative if in debt.
+    /// Tokens in the bucket, in billionths of a bit; negative if the bucket is in debt.
     pub tokens: i64,
     /// Bytes that have passed the bucket since the start.
     pub taken_bytes: u64,

@@ -95,7 +95,7 @@ impl Iterator for Starts<'_> {
     }
 }
 
-/// Draws a Pareto number of the given shape, at least `scale`.
+/// Draws a number from a Pareto distribution of the given shape, at least `scale`.
 pub fn pareto(rng: &mut Rng, shape: f64, scale: f64) -> f64 {
     scale / libm::pow(1.0 - rng.uniform(), 1.0 / shape)
 }
@@ -166,7 +166,7 @@ mod tests {
         // Pareto of shape 2 between L and H, redrawn when outside: mean 2 L H / (L + H).
         let pareto = drawn(Shape::Pareto(2.0), 1_000, 100_000);
         assert!((pareto / (2.0 * 100_000.0 / 101.0) - 1.0).abs() < 0.02, "{pareto}");
-        // The web model's main object: its limits lower the mean by a tenth at most.
+        // The web model's main object: its limits reduce the mean by at most a tenth.
         let main = drawn(Shape::LogNormal(10_710.0, 25_032.0), 100, 2_000_000);
         assert!((0.9..1.02).contains(&(main / 10_710.0)), "{main}");
     }

@@ -3,7 +3,7 @@
 /// Number of bins at which their width is doubled.
 const MOST_BINS: usize = 1 << 15;
 const FIRST_WIDTH_NS: u64 = 100_000_000;
-/// A packet of at least this size belongs to a transfer rather than to requests, calls or ACKs.
+/// A packet of at least this size belongs to a transfer, not to requests, calls or ACKs.
 const LARGE_BYTES: u32 = 1_000;
 
 /// Arrivals in bins of equal width.

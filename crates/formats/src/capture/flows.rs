@@ -24,7 +24,7 @@ pub(super) struct Flow {
     pub(super) syn_ns: Option<u64>,
     syn_seq: Option<u32>,
     syn_ack_ns: Option<u64>,
-    /// Whether a SYN was seen twice, so that it is unknown which one was answered.
+    /// Whether two SYNs were seen, so that it is unknown which one was answered.
     is_repeated: bool,
     /// The time from the SYN to the client's first acknowledgement, if SYN and SYN-ACK were sent
     /// once.
@@ -61,8 +61,8 @@ pub(super) struct Half {
     /// TCP: the starts of transfers, and the bytes before each.
     transfers: Vec<(u64, u64)>,
     last_payload_ns: u64,
-    /// A byte whose acknowledgement is awaited, and when it was sent (RFC 6298 §3: never one that
-    /// was sent twice).
+    /// A byte whose acknowledgement is awaited, and when it was sent; never a byte that was sent
+    /// twice (RFC 6298 §3).
     timed: Option<(u64, u64)>,
     pub(super) round_trips: RoundTrips,
 }
@@ -99,7 +99,7 @@ impl Half {
     }
 
     fn on_segment(&mut self, t: u64, tcp: &Tcp, payload_bytes: u32, pause: bool) {
-        // Unwrapped numbers start at 2^32, so earlier ones that arrive late stay positive.
+        // Unwrapped numbers start at 2^32, so that earlier ones that arrive late remain positive.
         let seq = tcp.seq.wrapping_add(u32::from(tcp.syn));
         let first = u64::from(seq) + (1 << 32);
         let mut highest = *self.highest.get_or_insert(first);

@@ -25,7 +25,7 @@ const TCP: u8 = 6;
 pub enum ReplayedPackets {
     /// All.
     All,
-    /// Those of protocols other than TCP, whose transfers are simulated instead.
+    /// Packets of protocols other than TCP, whose transfers are simulated instead.
     Datagrams,
 }
 

@@ -52,7 +52,7 @@ pub(super) struct Packet {
     pub(super) source: SocketAddr,
     pub(super) destination: SocketAddr,
     pub(super) protocol: u8,
-    /// Its size from the IP header on, as its header states.
+    /// The packet's size from the IP header on, as this header states it.
     pub(super) ip_bytes: u32,
     /// Bytes after the TCP or UDP header.
     pub(super) payload_bytes: u32,

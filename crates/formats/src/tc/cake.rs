@@ -182,7 +182,7 @@ fn overhead(
     if let Some(cells) = cells {
         let (text, line) = (token.text.to_owned(), token.line);
         let value = TcValue::Text(cells.to_owned());
-        // `raw` and the cells after it are printed together, which is not a contradiction.
+        // `raw` and the cells after it are printed together; this is not a contradiction.
         let is_refined = options.iter().any(|it| it.name == "cells" && it.text == "raw");
         let option = TcOption { name: "cells", value, text, line };
         if is_refined { options.push(option) } else { push(options, option, &[], setup) }

@@ -37,7 +37,7 @@ pub struct TcLink {
 pub struct TcBucket {
     /// Depth.
     pub bytes: u64,
-    /// Whether a packet may put it into debt, as in a class of htb, or not, as in tbf.
+    /// Whether a packet may put the bucket into debt, as in a class of htb, or not, as in tbf.
     pub is_overdraft: bool,
 }
 

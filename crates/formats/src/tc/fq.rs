@@ -26,7 +26,7 @@ pub(super) fn settings(qdisc: &TcQdisc) -> Vec<(String, String)> {
     all
 }
 
-/// The map and the weights of fq's bands, where they are not the kernel's.
+/// The map and the weights of fq's bands, if they are not the kernel's.
 pub(super) fn words(
     base: &Settings,
     settings: &Settings,

@@ -59,7 +59,7 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
     Some(line)
 }
 
-/// Adds a discipline to the line; returns the one below it.
+/// Adds a discipline to the line; returns the discipline below it.
 fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> Option<&'s TcQdisc> {
     match qdisc.kind.as_str() {
         "netem" => {

@@ -26,7 +26,7 @@ const KNOWN: [&str; 17] = [
 ];
 
 /// The parts of the Gilbert-Elliott model, in the order of the command: 1-h is the loss in the bad
-/// state, 1-k that in the good one.
+/// state, 1-k the loss in the good one.
 const GEMODEL: [&str; 4] = ["p", "r", "1-h", "1-k"];
 const GEMODEL_NAMES: [&str; 4] = ["ge_enter", "ge_leave", "ge_bad", "ge_good"];
 

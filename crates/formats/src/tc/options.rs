@@ -10,7 +10,7 @@ pub(super) enum Form {
     Count,
     /// An integer, printed with a unit that tc refuses as input (`p`, `pps`).
     Packets,
-    /// The same with units of size, as `limit 1k` of pfifo (iproute2 6.1 tc/q_fifo.c).
+    /// The same with units of size, such as `limit 1k` of pfifo (iproute2 6.1 tc/q_fifo.c).
     SizedPackets,
     /// A number of bytes, plain in commands.
     Bytes,

@@ -261,8 +261,8 @@ fn behind(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport
     format!("\"{}\"", show_rate(behind))
 }
 
-/// The rate of a link: a token bucket if its shaper has a burst of several frames. With a burst of
-/// one frame it sends at the rate.
+/// The rate of a link: a token bucket if its shaper has a burst of several frames. If its burst is
+/// one frame, it sends at the rate.
 fn rate(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) -> String {
     let shaper = line.shapers.iter().find(|it| it.bps == bps);
     let Some((shaper, burst)) = shaper.and_then(|it| Some((it, it.burst?))) else {

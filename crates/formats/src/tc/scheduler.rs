@@ -117,7 +117,8 @@ pub(super) fn of_prio(
     let ids: Vec<String> = (0..bands).map(id).collect();
     let chosen =
         chosen(setup, qdisc, |found| ids.iter().find(|it| is_class(it, found)).map(String::as_str));
-    // Without a filter, the band follows from the priority, and that from three bits of the DSCP.
+    // Without a filter, the priority determines the band, and three bits of the DSCP determine the
+    // priority.
     let band_of = |dscp: u8| match chosen[usize::from(dscp)] {
         Some(id) => ids.iter().position(|it| it == id),
         None => Some(usize::from(map[usize::from(PRIORITY_OF_DSCP[usize::from(dscp & 7)])])),

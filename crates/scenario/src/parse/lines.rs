@@ -9,7 +9,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a text; knows no line if the text is not TOML.
+    /// The lines of a text; finds no line if the text is not TOML.
     pub(super) fn of(text: &'a str) -> Lines<'a> {
         Lines { text, root: DeTable::parse(text).ok().map(|table| table.into_inner()) }
     }
@@ -20,8 +20,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The line of the key or entry at a dotted path of a TOML text, counted from 1; None in other
-/// texts, and where the text has no such key.
+/// The line of the key or entry at a dotted path of a TOML text, counted from 1; None for other
+/// texts, and if the text has no such key.
 pub fn line_of(text: &str, path: &str) -> Option<usize> {
     Lines::of(text).line(path)
 }

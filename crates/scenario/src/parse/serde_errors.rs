@@ -35,7 +35,7 @@ fn reword(path: &str, message: &str) -> (String, String) {
         return match what {
             "field" => (with_key(path, typed), format!("unknown key `{typed}`{hint}")),
             "kind" => (join(path, "kind"), format!("unknown kind `{typed}`{hint}")),
-            // For an enum of plain texts, the value itself is at fault.
+            // For an enum of plain texts, the value itself is wrong.
             _ => (path.to_owned(), format!("unknown value `{typed}`{hint}")),
         };
     }

@@ -205,7 +205,8 @@ fn access_rate(
 }
 
 /// The default rate of senders' uplinks: ten times the fastest initial rate on the path. Our
-/// choice: fast enough never to be the bottleneck, slow enough to space the packets of a burst.
+/// choice: fast enough that it is never the bottleneck, and slow enough to space the packets of a
+/// burst.
 fn default_access_rate(path: &[usize], capacities: &[Capacity]) -> Rate {
     let fastest = path.iter().map(|&link| capacities[link].initial_rate().as_bps()).max();
     Rate::from_bps(fastest.expect("a path has at least one link").saturating_mul(10))

@@ -41,11 +41,11 @@ pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
 const LEAST_BUFFER_BYTES: u64 = 16 << 20;
 /// The upper bound; see above.
 pub const MOST_BUFFER_BYTES: u64 = 1 << 30;
-/// Linux's default initial size of a receive buffer, half of which is window (fact linux-6; Linux
-/// 6.1 tcp.h, `tcp_win_from_space`).
+/// Linux's default initial size of a receive buffer, half of which is the window (fact linux-6;
+/// Linux 6.1 tcp.h, `tcp_win_from_space`).
 pub const FIRST_BUFFER_BYTES: u64 = 131_072;
-/// Linux's default initial size of a send buffer. Our flows have larger ones, so that few segments
-/// end a write (fact linux-5), unless all buffers together would take too much memory.
+/// Linux's default initial size of a send buffer. Our flows have larger buffers, so that few
+/// segments end a write (fact linux-5), unless all buffers together would take too much memory.
 const LINUX_SEND_BUFFER_BYTES: u64 = 16 << 10;
 const SEND_BUFFER_BYTES: u64 = 1 << 20;
 const ALL_SEND_BUFFERS_BYTES: u64 = 64 << 20;

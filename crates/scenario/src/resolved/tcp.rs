@@ -21,11 +21,11 @@ pub struct Tcp {
     pub header_bytes: u32,
     /// Initial window in packets; `None` is the profile's.
     pub initial_window: Option<u32>,
-    /// The most packets that one ACK covers; `None` is the profile's.
+    /// The most packets that one ACK covers; `None`: the profile's number.
     pub ack_every: Option<u32>,
     /// The receive window; `None` is a window that never limits the sender.
     pub receive_window: Option<ReceiveWindow>,
-    /// The most that the sender hands down at once, in bytes; `None` sends every packet separately.
+    /// The most bytes that the sender hands down at once; `None` sends every packet separately.
     pub offload_bytes: Option<u32>,
 }
 
@@ -39,7 +39,7 @@ pub struct Ecn {
     pub receiver: ReceiverEcn,
     /// When the receiver sends the AccECN option.
     pub option: AccEcnOption,
-    /// Whether a retransmitted SYN no longer requests classic ECN; `None` is the profile's.
+    /// Whether a retransmitted SYN no longer requests classic ECN; `None`: as in the profile.
     pub fallback: Option<bool>,
 }
 
@@ -48,6 +48,6 @@ pub struct Ecn {
 pub struct ReceiveWindow {
     /// Its maximum, in bytes of payload.
     pub bytes: u64,
-    /// Whether it starts small and grows with the data that arrives.
+    /// Whether the window starts small and grows with the data that arrives.
     pub autotuned: bool,
 }

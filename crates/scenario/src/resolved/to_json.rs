@@ -314,7 +314,7 @@ fn transfers(tcp: &Tcp, plan: &Transfers) -> Value {
     }
 }
 
-/// Datagrams at a rate, and the other keys of their application.
+/// Datagrams at a rate, with the other keys of their application.
 fn at_rate(kind: &str, datagrams: &Datagrams, more: Value) -> Value {
     let mut app = json!({
         "kind": kind,

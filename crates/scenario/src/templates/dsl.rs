@@ -26,7 +26,7 @@ pub(super) const ADSL: LinkTemplate = LinkTemplate {
     generate: adsl,
 };
 
-/// Ethernet header 14 B, FCS 4 B, PTM's start and end of a frame and its CRC: 1, 1 and 2 B.
+/// Ethernet header 14 B, FCS 4 B; PTM's start and end of a frame and its CRC are 1, 1 and 2 B.
 const PTM_BYTES: u64 = 22;
 /// PPP 2 B, PPPoE 6 B, Ethernet header 14 B without FCS, padding 2 B, LLC and SNAP 8 B, and the
 /// trailer of AAL5, 8 B (`pppoe-llcsnap`).

@@ -32,7 +32,7 @@ struct Generation {
     line_bps: u64,
     /// Bytes of each burst besides data: guard time, preamble, delimiter, headers, and the report.
     burst_bytes: u64,
-    /// Bytes of data, and the bytes sent for them (forward error correction).
+    /// A number of bytes of data, and the number of bytes sent for them (forward error correction).
     fec: (u64, u64),
     /// Bytes that are sent with each IP packet.
     framing_bytes: u64,

@@ -20,7 +20,7 @@ pub use trial::TcTrial;
 pub enum TcSeverity {
     /// The configuration does not do what it appears to do.
     Wrong,
-    /// It may be right for a purpose that the text does not show.
+    /// The setting may be right for a purpose that the text does not show.
     Doubtful,
 }
 

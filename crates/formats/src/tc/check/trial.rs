@@ -75,7 +75,7 @@ pub(super) fn with_ecn(
 fn toml(hops: &[Hop], given: TcCircumstances, ecn: bool) -> String {
     let names = ["shaper", "modem"];
     let mut text = String::from("name = \"check\"\nduration = \"40s\"\nwarmup = \"10s\"\n\n");
-    // A single queue has the name of the last hop, so that tables of both scenarios agree.
+    // A single queue gets the name of the last hop, so that tables of both scenarios agree.
     let used = &names[names.len() - hops.len().min(names.len())..];
     for (name, hop) in used.iter().zip(hops) {
         text.push_str(&format!(

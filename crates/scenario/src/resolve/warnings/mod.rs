@@ -72,7 +72,7 @@ const OF_FLOWS: [FlowCheck; 8] = [
 const MOST_PLACES: usize = 3;
 
 /// One sentence for each warning, link by link, then flow by flow. A topology may have thousands of
-/// links with the same warning: these get one sentence.
+/// links with the same warning, for which one sentence is written.
 pub(super) fn all(resolved: &Resolved) -> Vec<String> {
     let over = over_links(resolved);
     let links = resolved.links.iter().zip(&over).flat_map(|(link, over)| {

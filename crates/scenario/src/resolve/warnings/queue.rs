@@ -169,7 +169,7 @@ pub(super) fn buffer_below_packet(queue: &Queue<'_>) -> Option<String> {
 
 /// A queue delay below the transmission time of a packet: with any such value, the law acts on
 /// every packet that arrives behind another. A CAKE that shapes raises its target to 1.5 packets
-/// (Linux sch_cake.c, `cake_set_rate`), and DualPI2 exempts the last `l_min_len` packets.
+/// (Linux sch_cake.c, `cake_set_rate`), and DualPI2 does not mark the last `l_min_len` packets.
 pub(super) fn threshold_below_packet(queue: &Queue<'_>) -> Option<String> {
     if queue.shaper().is_some() {
         return None;
