@@ -298,8 +298,8 @@ fn letters(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [letter(byte >> 4), letter(byte & 15)]).collect()
 }
 
-/// iproute2 `tc_red.c`, `tc_red_eval_ewma`: the smallest exponent with which a burst leaves the
-/// average below the lower threshold.
+/// iproute2 `tc_red.c`, `tc_red_eval_ewma`: the smallest exponent for which the average remains
+/// below the lower threshold during a burst.
 fn weight_log(burst: f64, min_packets: f64) -> u32 {
     let allowed = burst + 1.0 - min_packets;
     let holds = |log: &u32| {

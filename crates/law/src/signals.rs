@@ -11,7 +11,7 @@ pub struct LibraryCall {
     pub file: &'static str,
     /// The called part: an end, the settings, a law.
     pub part: &'static str,
-    /// The function in the table and the time of the call in nanoseconds, where they are known.
+    /// The function in the table, and the time of the call in nanoseconds, if both are known.
     pub at: Option<(&'static str, u64)>,
 }
 

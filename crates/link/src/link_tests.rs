@@ -149,8 +149,8 @@ fn four(schedule: &Schedule) -> [Vec<(u64, u32)>; 2] {
 
 #[test]
 fn a_change_of_rate_applies_to_the_rest_of_the_packet_in_service() {
-    // Half of a packet is sent at 12 and half at 6 Mbit/s; half of the third packet is sent when
-    // the rate rises.
+    // Half of one packet is sent at 12 Mbit/s and half at 6 Mbit/s; half of the third packet has
+    // been sent when the rate rises.
     let expected = vec![(1_500, 0), (3_500, 1), (4_750, 2), (5_750, 3)];
     assert_eq!(four(&dip()), [expected.clone(), expected]);
 }

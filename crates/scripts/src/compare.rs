@@ -100,8 +100,8 @@ fn sent_options(
     if same { Ok(()) } else { differs(written(expected), shown(found)) }
 }
 
-/// Whether timestamps are present as in the script and advance like the script's, relative to its
-/// first one.
+/// Whether timestamps are present where the script has them, and advance as in the script, relative
+/// to its first one.
 fn are_stamps(
     expected: Option<(u32, u32)>,
     found: &SentSegment,

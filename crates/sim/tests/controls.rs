@@ -103,7 +103,8 @@ fn bbr_v3_learns_from_losses_and_shares_a_shallow_buffer_with_cubic() {
     let shared = run(&plan);
     let (bbr3, cubic) = (goodput(&shared, "0-bbr3"), goodput(&shared, "1-cubic"));
     assert!((0.35..0.65).contains(&(bbr3 / (bbr3 + cubic))), "{bbr3} and {cubic}");
-    // Alone, it fills the path: a BDP of 33 packets, 17 in the buffer, one or two in service.
+    // Alone, it fills the path: a BDP of 33 packets, 17 packets in the buffer, and one or two in
+    // service.
     let alone = run(&bottleneck("taildrop", 25_000, &[("bbr3", false)], 60));
     let mut bounds = alone.flow_states.iter().filter(|row| row.var == "inflight_hi");
     let bound = bounds.next_back().unwrap().value;

@@ -38,8 +38,8 @@ fn two_limits_differ_at_the_first_packet_that_only_one_has_room_for() {
     assert_eq!((first.signal.stage, first.signal.cause), (Stage::Enqueue, Cause::Overflow));
     let waiting = first.states.each_ref().map(|state| (state[0].0.name, state[0].1));
     assert_eq!(waiting, [("backlog_packets", 2.0); 2]);
-    // From then on, one AQM drops every second packet when two are queued, the other when three
-    // are.
+    // From then on, one AQM drops every second packet when two are queued, and the other when three
+    // are queued.
     let drops = found.sides.each_ref().map(|side| side.signals.len());
     assert!(drops[0] - drops[1] <= 1 && drops[1] > 900, "{drops:?}");
 }

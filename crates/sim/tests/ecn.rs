@@ -169,7 +169,7 @@ fn thinned(option: AccEcnOption, back_kbit: u64) -> (f64, f64) {
 
 #[test]
 fn with_lost_acknowledgements_marks_are_exact_with_the_option_and_missed_without() {
-    // Nine of ten acknowledgements are lost, so ACE wraps between those that arrive.
+    // Nine of ten acknowledgements are lost, so ACE wraps around between two that arrive.
     let (taken, marked) = thinned(AccEcnOption::Always, 60);
     assert!((taken / marked - 1.0).abs() < 0.1, "{taken} for {marked}");
     let (taken, marked) = thinned(AccEcnOption::Never, 60);

@@ -85,7 +85,8 @@ fn made_for(cc: &str) -> Vec<(&'static str, f64)> {
     }
 }
 
-/// The same AQMs, configured for a slow link or a long round trip as their documents recommend.
+/// The same AQMs, configured for a slow link or a long round trip as their documentation
+/// recommends.
 fn set_up_for(cc: &str, (rate_kbit, rtt_ms): (u64, u64)) -> Vec<(String, f64)> {
     let packet_ms = 12_000.0 / rate_kbit as f64;
     let us = |ms: f64| format!("{:.0}us", ms * 1000.0);
@@ -122,7 +123,7 @@ fn set_up_for(cc: &str, (rate_kbit, rtt_ms): (u64, u64)) -> Vec<(String, f64)> {
 fn least_of(cc: &str, least: f64, (rate_kbit, rtt_ms): (u64, u64)) -> f64 {
     let packets = rate_kbit * rtt_ms / 12_000;
     if cc.starts_with("reno") && rtt_ms > 100 {
-        // Some drops follow each other within one round trip, before the first takes effect.
+        // Some drops occur within one round trip of each other, before the first takes effect.
         0.7
     } else if cc.starts_with("reno") && packets > 1000 {
         FULL_BY_HALVES
@@ -130,8 +131,8 @@ fn least_of(cc: &str, least: f64, (rate_kbit, rtt_ms): (u64, u64)) -> f64 {
         // Like Reno: 0.897 at 100 Mbit/s and 300 ms under CoDel.
         0.85
     } else if cc.starts_with("prague") && packets < 15 && rtt_ms > 100 {
-        // The window swings by sqrt(W/2) (Alizadeh et al. 2010, §3.3), a fifth of 13 packets, and
-        // the step allows a queue of two.
+        // The window swings by sqrt(W/2) (Alizadeh et al. 2010, §3.3), which is a fifth of 13
+        // packets, and the step allows a queue of two.
         0.85
     } else {
         least
@@ -204,7 +205,7 @@ fn every_control_fills_the_link_under_aqms_set_up_for_its_path() {
 fn every_control_fills_links_of_every_rate_under_aqms_set_up_for_its_path() {
     let rates = [500, 1_000, 3_000, 20_000, 100_000];
     let paths = rates.iter().flat_map(|&rate| [10, 40, 160, 300].map(|rtt| (rate, rtt)));
-    // With 300 ms, a packet per round trip takes two hours to fill a gigabit per second.
+    // With 300 ms, growth by a packet per round trip takes two hours to fill a gigabit per second.
     let paths: Vec<_> = paths.chain([(1_000_000, 40)]).collect();
     assert_fills_under_aqms(&paths);
 }

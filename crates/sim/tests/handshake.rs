@@ -93,8 +93,8 @@ fn answers(profile: &str, seconds: u64) -> Vec<u64> {
 /// and restarts the timer, which doubles each time it expires.
 #[test]
 fn an_answer_to_a_syn_is_sent_again_by_a_timer_and_for_every_copy_of_the_syn() {
-    // The SYN is sent at 40 ms, where a slot begins. It arrives at 90 ms, duplicates at 1,114 and
-    // 3,162; the timer expires at 2,152. The link is 50 ms away.
+    // The SYN is sent at 40 ms, where a slot begins. It arrives at 90 ms, and duplicates arrive at
+    // 1,114 and 3,162 ms; the timer expires at 2,152 ms. The link is 50 ms away.
     assert_eq!(answers("linux", 5), [140, 1164, 2202, 3212]);
     assert_eq!(answers("pi2-ns3", 5).len(), 2, "copies after 3 s only, no timer");
 }

@@ -188,8 +188,8 @@ fn interval(values: [f64; BATCHES]) -> (f64, f64) {
 }
 
 /// A control in real numbers, simulated per round trip: the law without its approximations. It
-/// reacts to a loss one round trip later; in the next one the reduced window is sent without
-/// growth.
+/// reacts to a loss one round trip later; in the round trip after that, the reduced window is sent
+/// without growth.
 trait Ideal {
     fn window(&self) -> f64;
     /// A round trip without a loss.

@@ -278,8 +278,8 @@ fn the_goodput_of_datagrams_is_their_payload() {
     assert_eq!(goodput, 995.0 * 972.0 * 8.0 / 10.0);
 }
 
-/// Two flows use the same link in sequence: while active, each is as fast as one alone, and so are
-/// both together. Averaged over the whole minute, each would have half of this.
+/// Two flows use the same link one after the other: while active, each is as fast as a single flow,
+/// and so are the two together. Averaged over the whole minute, each would have half of this.
 #[test]
 fn goodput_is_over_the_time_in_which_flows_were_active() {
     let mut early = bulk(1, "cubic");

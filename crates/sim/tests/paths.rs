@@ -212,7 +212,7 @@ fn jitter_keeps_order_unless_it_may_reorder() {
         (numbers.windows(2).filter(|pair| pair[1] < pair[0]).count(), owd_mean)
     };
     let (overtaken, mean) = received(true);
-    // Gaps are 1.6 ms, the jitter is up to 10 ms: most packets overtake or are overtaken.
+    // Gaps are 1.6 ms and the jitter is up to 10 ms, so most packets overtake or are overtaken.
     assert!(overtaken > 2_000, "{overtaken}");
     // 50 ms, 0.8 + 0.08 + 0.008 ms of transmissions, and 5 ms; the bound is four standard errors of
     // 2.9 ms in 6200 packets.

@@ -54,8 +54,8 @@ impl Flow {
         }
     }
 
-    /// Runs a round trip with one acknowledgement per packet, of which the first `marks` carry a
-    /// mark.
+    /// Simulates a round trip with one acknowledgement per packet, of which the first `marks` carry
+    /// a mark.
     fn round(&mut self, marks: u32) {
         self.now_ms += self.rtt_ms;
         let packets = self.window.cwnd;
@@ -135,7 +135,7 @@ fn slow() -> Flow {
 
 #[test]
 fn below_four_packets_marks_reduce_the_rate() {
-    // prague_enter_cwr, prague_cong_control: the rate falls where the window cannot.
+    // prague_enter_cwr, prague_cong_control: if the window cannot fall, the rate falls.
     let mut flow = slow();
     flow.now_ms += 25;
     (flow.prague.rate, flow.prague.alpha) = (400_000.0, 0.5);

@@ -137,7 +137,8 @@ fn a_segment_that_lets_an_acknowledgement_go_brings_no_other_and_sets_no_timer()
         receive(&mut receiver, &data(seq));
     }
     assert_ne!(receiver.delayed_ack(), Time::NEVER, "one is held back");
-    // It joins the third block, and is reported in that place before the block becomes the first.
+    // It joins the third block, and is reported in that block's place before the block becomes the
+    // first.
     assert!(receiver.must_answer_before(&data(4)));
     let ack = receiver.acknowledge(Time::ZERO, 0, 0, 52);
     assert_eq!(ack.sack.map(|b| (b.start, b.end)), [(9, 11), (7, 8), (4, 6)]);
@@ -190,7 +191,8 @@ fn a_hole_that_outlasts_a_timeout_restarts_quick_acknowledgements() {
         let first = 19 + (hole_ms / 50) as u32;
         (first..first + 31).map(|seq| take(51 + hole_ms, seq)).sum::<u32>()
     };
-    // Every second segment is acknowledged, or the rest of sixteen and then every second.
+    // Either every second segment is acknowledged or, after the long gap, the rest of sixteen
+    // segments and then every second one.
     assert_eq!([acks_after(100), acks_after(400)], [15, 15 + 8]);
 }
 
@@ -207,8 +209,8 @@ fn before_linux_4_18_a_gap_restarts_quick_acknowledgements() {
         assert_eq!(acks(&[19, 18]), 2, "the duplicate and the end of the hole are sent at once");
         acks(&Vec::from_iter(20..50))
     };
-    // Every second segment is acknowledged, or (Linux 2.6.29, `tcp_data_queue`) the rest of sixteen
-    // after these two and then every second.
+    // Either every second segment is acknowledged or (Linux 2.6.29, `tcp_data_queue`) the rest of
+    // sixteen after these two, and then every second one.
     assert_eq!([false, true].map(acks_after), [15, 14 + 8]);
 }
 
@@ -297,7 +299,8 @@ fn what_waited_behind_a_hole_counts_for_the_round_trip_after_it_is_filled() {
 
 #[test]
 fn a_segment_that_fills_one_of_several_holes_counts_as_a_duplicate() {
-    // Linux `__tcp_ack_snd_check` with out-of-order data: three at once, then one is held back.
+    // Linux `__tcp_ack_snd_check` with out-of-order data: three ACKs leave at once, then one is
+    // held back.
     let mut receiver = Receiver::new(AckRule { quick: 0, ..LINUX.ack }, true);
     receiver.on_syn(&data(0));
     receiver.on_syn_ack(Time::ZERO);

@@ -76,8 +76,8 @@ fn a_station_in_debt_waits_until_the_rounds_of_the_others_have_paid_it() {
         queues.on_airtime(at(0), LINKS[station as usize], Span::from_micros(300));
     }
     // Deficits in microseconds: station 0 has 256; station 1 has -344, and -88 after its first
-    // turn. Station 0 sends, has -44, and 212 after its next turn; station 1 has 168 after its own,
-    // but station 0 is first. From then on they alternate.
+    // turn. Station 0 sends and has -44, then 212 after its next turn; station 1 has 168 after its
+    // own turn, but station 0 is first. From then on they alternate.
     assert_eq!(order, [0, 0, 1, 0, 1]);
 }
 
@@ -130,7 +130,7 @@ fn the_backlog_is_the_sum_over_stations_and_leaves_in_order_within_each() {
     assert_eq!(queues.backlog(), Backlog::EMPTY);
 }
 
-/// The limit is per station, so a slow one cannot fill the space of another.
+/// The limit applies to each station, so a slow one cannot fill the space of another.
 #[test]
 fn a_full_queue_of_one_station_drops_nothing_of_another() {
     let mut queues = queues("taildrop:limit=3p");

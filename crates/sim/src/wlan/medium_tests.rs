@@ -109,8 +109,8 @@ fn the_model_gives_the_throughput_that_ns3_expects() {
 
 #[test]
 fn saturated_stations_have_the_throughput_that_ns3_expects() {
-    // After a collision ns-3 has two rules: a DIFS, or an EIFS as long as an acknowledgement and a
-    // DIFS.
+    // After a collision ns-3 has two rules: to wait a DIFS, or an EIFS as long as an
+    // acknowledgement and a DIFS.
     let after_difs = [(2, 31.09), (4, 30.30), (5, 29.83), (10, 28.15), (20, 26.29), (50, 23.56)];
     let after_eifs = [(5, 29.29), (10, 27.38), (20, 25.33), (50, 22.42)];
     let slow = [(6, 5, 4.7087), (6, 10, 4.3453), (24, 5, 16.247)];
@@ -127,7 +127,7 @@ fn saturated_stations_have_the_throughput_that_ns3_expects() {
 #[test]
 fn a_lone_station_waits_its_mean_backoff_before_every_frame() {
     // Fact scenario-4: 393.5 us per packet, 30.495 Mbit/s of 1500 B, 29.93 of 1472 B. Bianchi's
-    // model has 30.17 for n = 1, since it counts one slot per frame too many. The bound is four
+    // model gives 30.17 for n = 1, because it counts one slot per frame too many. The bound is four
     // standard errors: 4 x 41.5 us / sqrt(254 000) are 0.08 % of a cycle.
     let found = throughput(&cell(54, micros(28)), 1, 3);
     assert!((found / (12_000.0 / 393.5) - 1.0).abs() < 0.000_9, "{found}");

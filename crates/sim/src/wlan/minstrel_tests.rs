@@ -57,8 +57,8 @@ fn an_average_keeps_three_quarters_of_the_old_value() {
     assert_eq!(known.probability, (ONE / 4 * 96 + ONE / 2 * 32) / 128);
     known.update();
     assert_eq!((known.probability, known.skipped), ((ONE / 4 * 96 + ONE / 2 * 32) / 128, 1));
-    // A rate that succeeds below a tenth is hopeless: zero throughput, at most two attempts, four
-    // samples.
+    // A rate with a success probability below a tenth is hopeless: its throughput is zero, and it
+    // gets at most two attempts and four samples.
     known.probability = ONE / 20;
     known.update();
     assert_eq!((known.throughput, known.adjusted_retries, known.samples_left), (0, 2, Some(4)));

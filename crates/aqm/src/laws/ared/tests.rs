@@ -74,8 +74,8 @@ fn max_p_moves_once_more_from_its_bounds() {
     assert_near(after(&mut with_average(15, &[("max_p", "0.01")]), 5), 0.009, 1e-15);
 }
 
-/// ns-2.35 `REDQueue::initParams`: `min_th` is max(5, target C / 2), `max_th` three times that, the
-/// weight 1 - exp(-1/C).
+/// ns-2.35 `REDQueue::initParams`: `min_th` is max(5, target C / 2), `max_th` is three times
+/// `min_th`, and the weight is 1 - exp(-1/C).
 #[test]
 fn automatic_values_for_a_target_of_5_ms() {
     let automatic = |mbps: u64| {
@@ -226,8 +226,8 @@ fn kids_takes_a_given_weight_or_that_of_tc() {
     assert!(refusal("ared@kids:w_q=0.5,burst=60").contains("both set the weight"));
 }
 
-/// ns-3 `RedQueueDisc::Estimator` and `UpdateMaxP` adapt at arrivals, more than an interval after
-/// the last change, with strict bounds.
+/// ns-3 `RedQueueDisc::Estimator` and `UpdateMaxP` adapt at an arrival more than an interval after
+/// the last change; their bounds are strict.
 #[test]
 fn ns3_adapts_at_arrivals_and_never_beyond_its_bounds() {
     let fixed = [("min_th", "10p"), ("max_th", "30p"), ("w_q", "1")];

@@ -42,7 +42,7 @@ fn the_draft_is_off_below_a_third_of_the_limit_and_after_congestion() {
     assert_eq!(congested(&mut pie, 99, 50), 0.0, "off again");
 }
 
-/// Schwarzkopf et al. 2016 §II drops above 8.5; RFC 8033 Appendix B tests `>=`.
+/// Schwarzkopf et al. 2016 §II drops above 8.5; RFC 8033 Appendix B also drops at 8.5 (`>=`).
 #[test]
 fn the_draft_draws_up_to_a_sum_of_exactly_8_5() {
     let mut pie = draft(Limit::Packets(1000), &[("on_off", "false"), ("max_burst", "0s")]);

@@ -35,7 +35,7 @@ fn linux_moves_like_the_rfc_where_neither_cap_nor_decay_acts() {
     assert_near(linux_update(&mut linux(0.05, 30_000, &[]), 30), 0.0509375, 1e-8);
 }
 
-/// Linux `pie_calculate_probability`: 63/64, where RFC 8033 §4.2 has 0.98.
+/// Linux `pie_calculate_probability`: the decay factor is 63/64; in RFC 8033 §4.2 it is 0.98.
 #[test]
 fn linux_decays_by_a_64th() {
     assert_near(linux_update(&mut linux(0.5, 0, &[]), 0), 0.4903418, 1e-7);

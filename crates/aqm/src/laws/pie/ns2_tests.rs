@@ -140,7 +140,8 @@ fn ns_3_adds_up_probabilities_that_are_not_scaled_by_packet_size() {
     assert_near(pie.accumulator(), 0.25, 1e-12);
 }
 
-/// ns-3 3.44 `PieQueueDisc::DropEarly` tests the exemptions before it draws; equality hits.
+/// ns-3 3.44 `PieQueueDisc::DropEarly` tests the exemptions before it draws; a draw equal to the
+/// probability hits.
 #[test]
 fn ns3_draws_for_no_packet_that_is_exempt() {
     let ns3 = |p, delay| Ns2Pie { setup: Setup { is_ns3: true, ..SETUP }, ..started(p, delay) };

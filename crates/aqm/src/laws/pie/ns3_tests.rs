@@ -44,8 +44,8 @@ fn ns3_moves_by_the_table_of_the_rfc() {
     }
 }
 
-/// ns-3 `PieQueueDisc::DropEarly` exempts two packets under a limit in packets, two mean packets
-/// under one in bytes.
+/// ns-3 `PieQueueDisc::DropEarly` exempts two packets under a limit in packets, and two mean
+/// packets under a limit in bytes.
 #[test]
 fn ns3_exempts_two_packets_in_the_unit_of_the_limit() {
     let exempts = |limit, queue: Backlog| {

@@ -123,7 +123,7 @@ fn linux_marks_where_forced_unless_hard_drop() {
     assert_eq!(forced("false", Ecn::NotEct), FORCED);
 }
 
-/// iproute2 `q_red.c`: `max_th` is a quarter of the limit, `min_th` a third of that.
+/// iproute2 `q_red.c`: `max_th` is a quarter of the limit, and `min_th` a third of `max_th`.
 #[test]
 fn linux_thresholds_follow_from_the_limit() {
     let env = Env { limit: Limit::Bytes(120_000), ..env() };

@@ -353,8 +353,8 @@ fn delay_of_a_packet(curve: (u64, u64, u64)) -> u64 {
 
 #[test]
 fn a_concave_curve_lowers_the_delay_without_a_higher_rate() {
-    // 1000 bytes are served within 2 ms, but only 800 kbit/s in the long run. It is eligible at
-    // once.
+    // 1000 bytes are served within 2 ms, but in the long run only 800 kbit/s are served. It is
+    // eligible at once.
     assert_eq!(delay_of_a_packet((4_000, 2, 800)), 0);
 }
 

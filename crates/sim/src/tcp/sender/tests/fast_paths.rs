@@ -93,7 +93,7 @@ impl Oracle {
         }
     }
 
-    /// Lets both senders act, and checks that they send the same and are in the same state
+    /// Lets both senders act, and checks that they send the same segments and have the same state
     /// afterwards.
     fn act(&mut self, act: impl Fn(&mut Sender, &mut Vec<Packet>)) {
         let mut sent = [Vec::new(), Vec::new()];

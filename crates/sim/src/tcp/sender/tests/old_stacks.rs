@@ -214,7 +214,8 @@ fn linux_2_6_prevents_bursts_after_dubious_acknowledgements() {
     assert_eq!((script.sender.state(), script.cwnd()), (State::Disorder, 10));
 }
 
-/// Linux 2.6 and 3.x `tcp_undo_cwr`: a mark keeps the threshold down, and the window rises to it.
+/// Linux 2.6 and 3.x `tcp_undo_cwr`: after a mark the threshold remains low, and the window rises
+/// to it.
 #[test]
 fn a_spurious_timeout_with_a_mark_leaves_old_stacks_at_the_threshold() {
     let kids = crate::tcp::profile::profile("kids-3.8").unwrap();

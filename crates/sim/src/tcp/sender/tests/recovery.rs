@@ -128,7 +128,7 @@ fn a_lost_retransmission_is_found_without_a_timeout() {
 
 #[test]
 fn the_acknowledgement_that_ends_a_recovery_may_start_the_next() {
-    // Linux `tcp_ack_is_dubious`, `tcp_fastretrans_alert`: losses are also looked for after the end
+    // Linux `tcp_ack_is_dubious`, `tcp_fastretrans_alert`: losses are also detected after the end
     // of an episode.
     let mut script = Script::start("reno", 20, u32::MAX, 100);
     for sacked in 2..=20 {
@@ -171,7 +171,8 @@ fn sacks_of_earlier_segments_raise_the_reordering_metric() {
 #[test]
 fn after_reordering_rack_waits_for_the_reordering_window() {
     let mut script = Script::start("reno", 10, 20, 100);
-    // Segment 1 arrives after 2 and 3: no loss, and from now on three SACKs are not enough.
+    // Segment 1 arrives after 2 and 3: nothing was lost, and from now on three SACKs are not
+    // enough.
     script.ack(0, &[(2, 3)]);
     script.ack(3, &[]);
     assert!(script.sender.reordering.seen());

@@ -91,7 +91,8 @@ fn a_retransmitted_segment_invalidates_the_sample_of_those_acknowledged_with_it(
     assert_eq!(script.expire(), (300.0, vec![1]));
     (script.now, script.stamp) = (script.now + Span::from_millis(100), script.now);
     script.ack(2, &[]);
-    // By the echo the round trip is 100 ms; by the original of segment 2 it would be 400 ms.
+    // According to the echo the round trip is 100 ms; according to the original of segment 2 it
+    // would be 400 ms.
     assert_eq!(script.sender.smoothed_rtt(), Span::from_millis(100));
 }
 

@@ -149,7 +149,7 @@ fn echoes_are_compared_with_the_first_retransmission_of_the_same_recovery() {
     script.ack(22, &[(24, 26)]);
     assert_eq!((script.sender.state(), script.sender.window.ssthresh), (State::Recovery, 5));
     assert_eq!(script.sent.iter().filter(|&&seq| seq == 23).count(), 2);
-    // The original of 23 was only late: it left when 1 was retransmitted, before 23 was
+    // The original of 23 was only late: it was sent when 1 was retransmitted, before 23 was
     // retransmitted.
     script.now = in_ms(205);
     script.ack(26, &[]);
