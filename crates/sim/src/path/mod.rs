@@ -22,7 +22,7 @@
 //! ([`sojourn_link::Link::settle`]), because CoDel leaves its drop state when the queue is empty.
 //!
 //! **A link may defer its work while nothing else can notice.** A packet that it sends arrives only
-//! after the delay of the wire behind it. So neither its services nor the arrivals from its one
+//! after the delay of the wire behind it. So neither its services nor the arrivals from its only
 //! [`link::Feeder`] need events. The link [catches up](serving), handling each at its own time,
 //! when another packet arrives, when its counters are read, or at an alarm deferred by that delay.
 //! The choice is made once per link, when the simulation is built ([`link::Service`]). Runs that

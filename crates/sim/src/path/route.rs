@@ -12,8 +12,8 @@ pub(crate) enum End {
 }
 
 /// A link on a route, and the wire on which it sends the route's packets. Hops of a route are
-/// adjacent in the table of all hops. A packet carries its index in that table, so neither flow nor
-/// group is looked up.
+/// adjacent in the table of all hops. A packet carries its index in that table, so that no flow or
+/// group must be looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
     /// The index of the link.

@@ -27,7 +27,8 @@ struct Record {
 /// The estimator of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliveryRate {
-    /// A ring indexed by segment number, as long as the most segments that were ever outstanding.
+    /// A ring indexed by segment number; its length is the largest number of segments that were
+    /// ever outstanding.
     records: Vec<Record>,
     /// Packets delivered, and the time of the last delivery (Linux `tp->delivered`).
     delivered: u64,

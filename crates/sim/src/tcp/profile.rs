@@ -211,8 +211,8 @@ pub struct Profile {
     pub reduces_again: bool,
     /// How window growth differed in old kernels.
     pub growth: OldGrowth,
-    /// Whether reductions start from the packets in flight instead of the window. In flight are
-    /// those sent and neither acknowledged nor reported by a duplicate (ns-3
+    /// Whether reductions start from the packets in flight instead of the window. Segments are in
+    /// flight if they were sent and neither acknowledged nor reported by a duplicate (ns-3
     /// `TcpSocketBase::BytesInFlight`).
     pub reduce_in_flight: bool,
     /// Whether the window grows only while it is used (RFC 2861).

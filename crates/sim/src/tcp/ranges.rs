@@ -12,8 +12,8 @@ const FIRST_PLACES: usize = 16;
 /// A set of segment numbers as disjoint, non-adjacent blocks.
 ///
 /// Nearly every segment extends the last block, which is stored separately. A segment that fills a
-/// hole further down joins its neighbours without a search, however many blocks there are: when
-/// slow start overshoots, half of a window of 40,000 may be holes.
+/// hole further down joins its neighbours without a search, regardless of the number of blocks:
+/// when slow start overshoots, half of a window of 40,000 may be holes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
     /// The last block; empty if the set is.

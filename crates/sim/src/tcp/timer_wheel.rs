@@ -4,7 +4,7 @@
 use sojourn_aqm::{Span, Time};
 
 /// Timeouts up to this many ticks are exact to a tick (`LVL_START(1)`); each higher level is eight
-/// times as long and as coarse (`LVL_CLK_SHIFT`).
+/// times as long and eight times as coarse (`LVL_CLK_SHIFT`).
 const FINE_TICKS: u64 = 63;
 const LEVEL_SHIFT: u32 = 3;
 /// The level of a connection's longest timeout, two minutes.

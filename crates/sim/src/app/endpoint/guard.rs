@@ -60,7 +60,7 @@ fn silence_panics() {
 /// stopped.
 pub(super) struct Guarded {
     end: Option<Box<dyn Endpoint>>,
-    /// Names of transport and flow, such as `quic` and "flows `download`, flow 0".
+    /// The names of the transport and of the flow, such as `quic` and "flows `download`, flow 0".
     names: (String, String),
     role: Peer,
     failure: FirstFailure,
