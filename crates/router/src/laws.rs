@@ -61,7 +61,9 @@ impl Failures for First {
 impl LoadedLaws {
     /// A set of loaded laws.
     ///
-    /// # Errors Returns a sentence if two of them have the same name.
+    /// # Errors
+    ///
+    /// Returns a sentence if two of them have the same name.
     pub fn new(laws: impl IntoIterator<Item = CustomLaw>) -> Result<LoadedLaws, String> {
         let first = Arc::new(First::default());
         let failures = Arc::clone(&first) as Arc<dyn Failures>;

@@ -43,7 +43,9 @@ pub struct Collected {
 /// Reads the results in `folder`. `virtual_time` says whether the run's clock stood still while
 /// programs worked.
 ///
-/// # Errors Returns a sentence if a file is missing or incomplete.
+/// # Errors
+///
+/// Returns a sentence if a file is missing or incomplete.
 pub fn collect(
     folder: &Path,
     scenario: &Resolved,
@@ -57,7 +59,9 @@ pub fn collect(
 
 /// Reads the results of an ns-3 run. The facts are the settings that its runner read back.
 ///
-/// # Errors Returns a sentence if a file is missing or incomplete.
+/// # Errors
+///
+/// Returns a sentence if a file is missing or incomplete.
 pub fn collect_ns3(folder: &Path, scenario: &Resolved, plan: &Plan) -> Result<Collected, String> {
     let result = read_result(folder)?;
     let (run, invalid) = measured(folder, scenario, plan, &result, true)?;

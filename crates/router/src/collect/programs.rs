@@ -34,7 +34,9 @@ pub(super) struct Arranged {
 /// Arranges a run so that each host behind the link is a group of flows, and the run ends when its
 /// programs ended; `None` without programs.
 ///
-/// # Errors The run ended before its warm-up.
+/// # Errors
+///
+/// The run ended before its warm-up.
 pub(super) fn arranged(
     scenario: &Resolved,
     plan: &Plan,

@@ -73,7 +73,9 @@ pub(crate) struct Netlink {
 impl Netlink {
     /// Opens a socket.
     ///
-    /// # Errors The error of the system call.
+    /// # Errors
+    ///
+    /// The error of the system call.
     pub(crate) fn open(family: SockProtocol) -> io::Result<Netlink> {
         let flags = SockFlag::SOCK_CLOEXEC;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, family)?;
@@ -83,7 +85,9 @@ impl Netlink {
     /// Sends a request for an acknowledgement or a dump; returns the body of each message of the
     /// response.
     ///
-    /// # Errors The error of the system call, or the one in the response.
+    /// # Errors
+    ///
+    /// The error of the system call, or the one in the response.
     pub(crate) fn ask(&mut self, request: Request) -> io::Result<Vec<Vec<u8>>> {
         let mut bytes = request.bytes;
         let length = bytes.len() as u32;

@@ -57,7 +57,9 @@ impl HomeNetns {
 /// process is root already. The namespaces include a new network namespace, because the process
 /// could not enter the machine's again.
 ///
-/// # Errors Returns a sentence if the kernel does not permit it.
+/// # Errors
+///
+/// Returns a sentence if the kernel does not permit it.
 pub(crate) fn become_root(more: CloneFlags) -> Result<(), Failure> {
     let (uid, gid) = (Uid::effective(), Gid::effective());
     if uid.is_root() {

@@ -114,7 +114,9 @@ pub(crate) fn schedule_first() -> io::Result<()> {
 
 /// [`schedule_first`] for this thread only: its children share the CPU by usage.
 ///
-/// # Errors The error of the system call.
+/// # Errors
+///
+/// The error of the system call.
 pub(crate) fn schedule_first_alone() -> io::Result<()> {
     schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK)
 }
@@ -130,7 +132,9 @@ fn schedule(policy: libc::c_int) -> io::Result<()> {
 
 /// Reads a socket's `TCP_INFO`. It equals sock_diag's but needs no search for the socket.
 ///
-/// # Errors The error of the system call.
+/// # Errors
+///
+/// The error of the system call.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     let mut info = [0u8; INFO_BYTES];
     let mut length = INFO_BYTES as libc::socklen_t;
@@ -150,7 +154,9 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
 /// The number of packets for which a packet socket had no room since the last call
 /// (`PACKET_STATISTICS`).
 ///
-/// # Errors The error of the system call.
+/// # Errors
+///
+/// The error of the system call.
 pub(crate) fn packets_lost(socket: BorrowedFd<'_>) -> io::Result<u32> {
     let mut counts = [0u32; 2]; // struct tpacket_stats: packets, drops
     let mut length = mem::size_of_val(&counts) as libc::socklen_t;

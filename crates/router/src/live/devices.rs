@@ -37,7 +37,9 @@ pub(super) fn open(plan: &LivePlan, ends: &Ends, end: usize) -> Result<File, Fai
 
 /// Assigns the IPv6 addresses of both ends.
 ///
-/// # Errors Why the ends have no IPv6 addresses: the machine's reason. IPv4 still works.
+/// # Errors
+///
+/// Why the ends have no IPv6 addresses: the machine's reason. IPv4 still works.
 pub(super) fn add_ipv6(plan: &LivePlan, ends: &Ends) -> Result<(), Failure> {
     if plan.mtu_bytes < LEAST_IPV6_MTU {
         return Err(format!("an MTU below {LEAST_IPV6_MTU} B"));

@@ -42,7 +42,9 @@ use status::StatusWriter;
 /// twice a second; its last line reports the end or the failure. `keep` stores the results, if
 /// requested.
 ///
-/// # Errors A pipe cannot be opened.
+/// # Errors
+///
+/// A pipe cannot be opened.
 pub fn run(
     plan: &LivePlan,
     laws: &LoadedLaws,

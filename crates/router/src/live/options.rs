@@ -79,7 +79,9 @@ impl Options {
     /// The plan derived from the options; AQMs may name laws in `known`. The paths are those of
     /// `scenario`, if there is one.
     ///
-    /// # Errors The first invalid option.
+    /// # Errors
+    ///
+    /// The first invalid option.
     pub fn plan(
         &self,
         scenario: Option<&Scenario>,

@@ -39,7 +39,9 @@ pub(super) struct Wanted<'a> {
 
 /// The paths of a scenario's links.
 ///
-/// # Errors The option, or the part of the scenario, that is at fault.
+/// # Errors
+///
+/// The option, or the part of the scenario, that is at fault.
 pub(super) fn paths(
     scenario: &Scenario,
     wanted: &Wanted<'_>,

@@ -19,7 +19,9 @@ const MAX_FLOWS: u32 = 2_000;
 
 /// Finds the links, and checks that the runner can build the links and groups.
 ///
-/// # Errors The first link or group that it cannot build.
+/// # Errors
+///
+/// The first link or group that it cannot build.
 pub(super) fn links(scenario: &Resolved) -> Planned<Links> {
     let links = match scenario.wlans.is_empty() {
         true => dumbbell(scenario)?,
@@ -185,7 +187,9 @@ fn check_link(link: &Link) -> Planned<()> {
 
 /// Checks the requested records.
 ///
-/// # Errors A requested record is not available.
+/// # Errors
+///
+/// A requested record is not available.
 pub(super) fn record(scenario: &Resolved) -> Planned<()> {
     if scenario.record.latency {
         let message = "engine ns3 measures queue delays and those of datagrams, not of TCP's \

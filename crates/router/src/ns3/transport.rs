@@ -126,7 +126,9 @@ const HYSTART_RISE: [Span; 2] = [Span::from_millis(4), Span::from_millis(16)];
 
 /// Names the mended parts of a group's TCP.
 ///
-/// # Errors The group's TCP has no part that is mended.
+/// # Errors
+///
+/// The group's TCP has no part that is mended.
 fn mend(
     index: usize,
     scenario: &Resolved,

@@ -17,7 +17,9 @@ const BUFFERS: [(&str, &str); 2] =
 
 /// The scenario with the group that programs replace moved to the end.
 ///
-/// # Errors The group is unknown, or it has settings that programs cannot follow.
+/// # Errors
+///
+/// The group is unknown, or it has settings that programs cannot follow.
 pub fn arranged(scenario: &Resolved, group: &str) -> Planned<Resolved> {
     let mut arranged = scenario.clone();
     let Some(place) = arranged.flows.iter().position(|flows| flows.name == group) else {
@@ -34,7 +36,9 @@ pub fn arranged(scenario: &Resolved, group: &str) -> Planned<Resolved> {
 
 /// Plans a run with programs.
 ///
-/// # Errors As [`plan`]; also if programs cannot replace that group.
+/// # Errors
+///
+/// As [`plan`]; also if programs cannot replace that group.
 pub fn plan_with_programs(
     scenario: &Resolved,
     kernel: Kernel,

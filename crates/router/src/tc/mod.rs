@@ -70,7 +70,9 @@ const DROP_AT_HEAD: [&str; 7] =
 
 /// Our module with any of our AQMs, whose text form it takes unchanged.
 ///
-/// # Errors Returns a sentence that says what is missing in the text.
+/// # Errors
+///
+/// Returns a sentence that says what is missing in the text.
 pub fn module(spec: &QdiscSpec) -> Refusable<TcDiscipline> {
     registry::settings(spec).map_err(|error| error.message)?;
     if spec.custom.is_some() {

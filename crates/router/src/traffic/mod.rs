@@ -26,7 +26,9 @@ pub(crate) use program::Program;
 
 /// Creates the program of a flow.
 ///
-/// # Errors The error of a system call.
+/// # Errors
+///
+/// The error of a system call.
 pub(crate) fn program(plan: &Plan, flow: usize, hosts: &Hosts) -> io::Result<Box<dyn Program>> {
     let row = &plan.flows[flow];
     let stream_of = |purpose: &str| {

@@ -18,7 +18,9 @@ pub(crate) trait Program {
     fn next_timer(&self) -> Time;
     /// Handles its timer, which is due.
     ///
-    /// # Errors The error of a system call.
+    /// # Errors
+    ///
+    /// The error of a system call.
     fn on_timer(&mut self, now: Time, hosts: &Hosts) -> io::Result<()>;
     /// Handles one of its sockets becoming ready.
     ///
