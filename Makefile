@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test expectations lint test-long test-hosts test-kernel-laws oracle module-trials module-faults filling \
+.PHONY: demo develop quick test expectations lint lint-rust lint-python test-long test-hosts test-kernel-laws oracle module-trials module-faults filling \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full images fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
@@ -46,10 +46,12 @@ expectations: $(VENV)/developed
 	    heavy-congestion unresponsive) testdata/expectations
 	$(BIN)/sojourn test --fresh testdata/expectations/agreement.toml -k '(fq_codel@linux:limit=1000p)'
 
-## lint: formatting, clippy, types
-lint: $(VENV)/developed
+## lint: formatting, clippy, types; `make --jobs 2 lint` checks both languages at once
+lint: lint-rust lint-python
+lint-rust: $(VENV)/developed
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+lint-python: $(VENV)/developed
 	$(BIN)/ruff check python tests docs/site
 	$(BIN)/ruff format --check python tests docs/site
 	$(BIN)/mypy
