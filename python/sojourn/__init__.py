@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-# Importing `typing` takes longer than everything else here, and Ctrl-C is not handled yet.
+# Not from `typing`, whose import takes longer than all others while Ctrl-C is not yet handled.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sojourn import app as app

@@ -1,4 +1,4 @@
-"""``python -m sojourn`` is ``sojourn``."""
+"""Makes ``python -m sojourn`` the same as ``sojourn``."""
 
 import os
 import sys
@@ -25,9 +25,9 @@ def main() -> int:
 def _spare_memory() -> None:
     """Limit the address space of libraries before they are imported.
 
-    OpenBLAS allocates a thread with buffers per core and hangs if they do not fit below `ulimit
-    -v`; nothing here multiplies large matrices. Arrow's allocator reserves a gigabyte at a time and
-    aborts the process if it cannot.
+    OpenBLAS starts one thread with its own buffers per core and hangs if they do not fit below
+    `ulimit -v`; nothing here multiplies large matrices. Arrow's allocator reserves a gigabyte at a
+    time and aborts the process if it cannot.
     """
     from sojourn import platforms
 
@@ -37,7 +37,7 @@ def _spare_memory() -> None:
 
 
 def _end(code: int) -> None:
-    """End with the exit code of an interrupted command, or of one that may have loaded a library.
+    """End at once with a command's exit code, after an interrupt or if libraries may be loaded.
 
     `sys.exit` would wait for threads. If the interrupt has passed through `exec` of a text, Python
     would then end by the signal instead (CPython 3.11, Python/pythonrun.c, run_eval_code_obj). A

@@ -93,13 +93,13 @@ class Head:
         """Size."""
     @property
     def enqueued_ns(self) -> int:
-        """When it was accepted into the queue; the current time on arrival."""
+        """When the packet was accepted into the queue; the current time while it arrives."""
     @property
     def sojourn_ns(self) -> int:
         """Its sojourn time so far."""
     @property
     def can_mark(self) -> bool:
-        """Whether a mark reaches the sender: ECT(0), ECT(1) or already CE."""
+        """Whether the packet is ECN-capable: ECT(0), ECT(1) or already CE."""
     @property
     def ecn(self) -> str:
         """``not-ect``, ``ect0``, ``ect1`` or ``ce`` (RFC 3168 §5)."""
@@ -329,7 +329,8 @@ class ScenarioBase:
             Each scenario, its `resolved_json`, and its links.
 
         Raises:
-            ScenarioError: one of them is not legal; the error has place and remedy, but not which.
+            ScenarioError: one of them is not legal; the error names place and remedy, but not the
+                scenario.
             OSError: a trace file cannot be read.
         """
 
@@ -373,7 +374,7 @@ class Table:
         """Write the rows as Parquet, each with its labels; returns how many.
 
         Args:
-            file: its ``write`` is called; errors of that are raised.
+            file: an object with ``write``, whose errors are raised.
             labels: columns with one value each, after the others.
             cancel: checked once per 65,536 rows.
 
@@ -424,7 +425,7 @@ def shortened(text: str) -> str:
     """The text for a terminal: very long words are cut, control characters are escaped."""
 
 def is_in_own_code() -> bool:
-    """Whether this thread is in a method of an own law, congestion control or application."""
+    """Whether this thread is in a method of a custom law, congestion control or application."""
 
 def run(
     scenario: Scenario,
@@ -470,7 +471,7 @@ def linux_plan(
 
     `hz` is the kernel's timer frequency, by default the scenario's; `version` is the kernel's, such
     as ``7.2.13``, if known. With `delays_in_router` our router delays packets itself, and no delay
-    element is needed. `programs` are those of the user, as `sojourn.programs.wish` writes them.
+    element is needed. `programs` are the user's programs, as `sojourn.programs.wish` writes them.
 
     Raises:
         ScenarioError: the kernel, or this engine, cannot do what the scenario asks for.
@@ -534,7 +535,8 @@ class Diff:
         """How many packets arrived."""
     @property
     def different(self) -> int:
-        """Packets that one AQM alone dropped or marked, or both at different stages or causes."""
+        """Packets that only one AQM dropped or marked, or both at different stages or for other
+        causes."""
     @property
     def first(self) -> dict[str, Any] | None:
         """The first signal that only one AQM gave: side (0 or 1), packet (index in the order of
@@ -546,7 +548,7 @@ class Diff:
         """The results of both replays; packets in the order of arrival, signals with evidence."""
 
 def diff(first: Scenario, second: Scenario, link: str, cancel: Cancel | None = None) -> Diff:
-    """Run `first`, and replay the arrivals at `link` under the AQMs of both scenarios there.
+    """Run `first`, then replay its arrivals at `link` under each scenario's AQM of that link.
 
     Raises:
         ScenarioError: the link is unknown, an AQM cannot be built, or a transport library fails.
@@ -573,8 +575,8 @@ def write_captures(
 ) -> list[str]:
     """Write captures of a run of the engines ``linux`` and ``ns3`` that was planned with captures.
 
-    `results` is the folder of its results. `about`, where the packets come from, is the comment of
-    each file's section.
+    `results` is the folder of its results. `about` says where the packets come from; each file's
+    section has it as its comment.
 
     Returns:
         The files.
@@ -593,12 +595,12 @@ def aqms() -> list[dict[str, Any]]:
     factors on the steps of the controller; the last row of a table has None: no bound."""
 
 def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
-    """One AQM by its text form (also ``fq(pie@linux)``), as `aqms` describes it, with the `dialect`
-    that was named, or None; ``linux`` for the name of a kernel. Raises ScenarioError."""
+    """The AQM of a text form such as ``fq(pie@linux)``, as `aqms` describes it, with the named
+    `dialect` or None; a kernel's name gives ``linux``. Raises ScenarioError."""
 
 def aqm_of_kernel(text: str, version: str, laws: list[CustomLaw] = ...) -> str:
-    """An AQM by the name of the kernel of `version` (``codel@linux-6.1`` for ``codel@linux``) if
-    that kernel decides otherwise than the newest; other AQMs unchanged. Raises ScenarioError."""
+    """An AQM named after the kernel of `version` (``codel@linux-6.1`` for ``codel@linux``) if that
+    kernel's decisions differ from the newest's; other AQMs unchanged. Raises ScenarioError."""
 
 @final
 class CaptureReader:
@@ -634,8 +636,8 @@ def tc_import(
 
     Args:
         text: commands, output of ``tc qdisc show`` as text or JSON, or ``/etc/config/sqm``.
-        name: of the scenario.
-        rate: of the line, such as ``50mbit``, if there is no shaper.
+        name: name of the scenario.
+        rate: rate of the line, such as ``50mbit``, if the set-up has no shaper.
         rtt: base round-trip time, such as ``40ms``.
         device: the device, if the text has several with a queue.
 

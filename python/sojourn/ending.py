@@ -42,7 +42,7 @@ def before_end(action: Callable[[], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def changing() -> Iterator[None]:
-    """A short step that the end of the process does not interrupt; afterwards no step starts."""
+    """A short step that is completed before the process ends; once that begins, none starts."""
     with _changing:
         yield
 

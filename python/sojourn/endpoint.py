@@ -2,8 +2,8 @@
 
 A scenario says ``transport = "quic"`` and names no code. The library comes from the command line,
 ``--endpoint quic=quinn`` or ``--endpoint quic=./libmine.so``, or from a call,
-``sojourn.run(..., endpoints={"quic": "quinn"})``. With ``process:./libmine.so`` its ends are
-processes.
+``sojourn.run(..., endpoints={"quic": "quinn"})``. With ``process:./libmine.so`` its endpoints run
+as processes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def with_endpoints(scenario: _core.Scenario, endpoints: Mapping[str, str] | None
     Args:
         scenario: what is run.
         endpoints: the library, such as ``quinn:cc=bbr``, ``./libmine.so`` or
-            ``process:./libmine.so``, by what the scenario calls the transport.
+            ``process:./libmine.so``, keyed by the scenario's name of the transport.
 
     Raises:
         InputError: it is not a mapping of texts, or loading a library ends the process.
@@ -78,7 +78,7 @@ def _check_unchanged(file: Path, found: _File) -> None:
 
 
 def is_process(text: str) -> bool:
-    """Whether the ends of this library are processes."""
+    """Whether the library's endpoints run as processes."""
     return text.startswith(_PROCESS)
 
 

@@ -59,7 +59,7 @@ Rule = Literal["any", "positive", "not negative", "probability", "fraction"]
 
 
 class Cause(enum.IntEnum):
-    """Why a packet is signalled; the words of the tables."""
+    """Why a packet is signalled, in the words of the tables."""
 
     RANDOM = 1
     """A random draw."""
@@ -136,12 +136,12 @@ class Law(Protocol):
     def next_timer(self) -> int | None:
         """When `on_timer` is due, in nanoseconds; always later than its last call.
 
-        It changes in `on_timer`, `on_idle_timers` and `on_rate` only, so all laws with the same
-        parameters have the same times.
+        This time changes only in `on_timer`, `on_idle_timers` and `on_rate`, so all laws with the
+        same parameters have the same times.
         """
 
     def on_head(self, enqueued_ns: int | None, /) -> None:
-        """Before `on_timer`: when the packet at the head was accepted, None without one."""
+        """Called before `on_timer`, with the time when the head packet was accepted, or None."""
 
     def on_timer(self, now_ns: int, queue: Backlog, /) -> None:
         """The timer of `next_timer` is due."""

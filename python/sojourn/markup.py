@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 # The same for program text, in which the characters are also operators; HTML ignores case.
 _LEAVES_SCRIPT = re.compile(r"<(?=/script|script|!--)", re.IGNORECASE)
-# Comments of a drawing repeat its texts, which are paths.
+# Comments in a drawing repeat its texts, which are drawn as paths.
 _COMMENT = re.compile(r"<!--.*?-->\s*", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _ACTIVE = re.compile(

@@ -129,7 +129,7 @@ def is_ours(path: Path) -> bool:
 
 
 def is_alive(process: int) -> bool:
-    """Whether a process of this machine has not ended."""
+    """Whether a process of this machine still exists."""
     if IS_WINDOWS:
         return _is_alive_on_windows(process)
     try:
@@ -165,7 +165,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def require_linux(what: str) -> None:
-    """Refuse what only Linux has.
+    """Refuse a feature that only Linux has.
 
     Args:
         what: begins the message, such as ``engine linux``.

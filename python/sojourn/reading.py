@@ -104,7 +104,7 @@ def decoded(found: bytes, name: str, what: str = "file") -> str:
     """Bytes as UTF-8 text.
 
     Raises:
-        InputError: they are not.
+        InputError: they are not UTF-8.
     """
     try:
         return found.decode()
@@ -116,7 +116,7 @@ def refuse_mark(found: str, name: str) -> None:
     """Refuse a text with the byte order mark that some editors of Windows write.
 
     Raises:
-        InputError: it begins with one.
+        InputError: it begins with that mark.
     """
     if found.startswith("\ufeff"):
         raise InputError(f"{name}: begins with a byte order mark (BOM); save it as UTF-8 without")

@@ -186,7 +186,7 @@ def as_pandas(table: Any) -> Any:
     if hasattr(table, "to_pandas"):
         return table.to_pandas()
     kinds = {name: _DTYPES.get((kind, gaps)) for name, kind, gaps in table.fields()}
-    text = pandas.Series(["text"]).dtype  # of pandas 3 `str`, before it `object`
+    text = pandas.Series(["text"]).dtype  # `str` in pandas 3, `object` before
     return pandas.DataFrame({
         name: pandas.Series(values, dtype=text if kinds[name] == "text" else kinds[name])
         for name, values in table.columns().items()

@@ -83,7 +83,7 @@ class Advice:
         added: added delay with the choice minus without it, seconds, paired by seed.
         down: goodput of downloads likewise, bit/s.
         up: goodput of uploads likewise, bit/s.
-        sure: sentences about how sure the choice is.
+        sure: sentences about how certain the choice is.
         commands: lines of tc.
         uci: lines of ``/etc/config/sqm``.
     """
@@ -153,9 +153,8 @@ def _with_nat(line: Line, commands: list[str]) -> tuple[str, ...]:
 
 
 def of_scenario(scenario: _core.Scenario) -> tuple[int | None, int | None, float | None]:
-    """The rates down and up in bit/s and the round trip in seconds that a scenario has.
-
-    A rate that changes is left out.
+    """A scenario's rates down and up in bit/s, and its base RTT in seconds. Rates that vary over
+    time are left out.
     """
     from sojourn.describing.quantity import required
 
@@ -198,7 +197,7 @@ def _cake(line: Line, bps: int, isolation: str) -> str:
 
 
 def _aqms(line: Line, name: str) -> tuple[str, str]:
-    """The AQMs down and up."""
+    """The AQM of each direction, down and up."""
     if name == "fq_codel":
         return "fq_codel@linux", "fq_codel@linux"
     down, up = _shaped(line)
@@ -306,7 +305,7 @@ def _sure(
     between: PairedTest,
     choice: str,
 ) -> tuple[str, ...]:
-    """The conclusions that the simulation allows, and measurements that would decide the others."""
+    """The conclusions that the simulation allows, and measurements that would settle the others."""
     sentences = []
     helps = _difference(runs[choice], runs["now"], "added").difference
     if not helps.high < 0:

@@ -18,11 +18,11 @@ def by_cell(
     mended: Sequence[CellAgreement],
     shown: Callable[[CellAgreement], str],
 ) -> list[str]:
-    """A table of the cells that differ beyond noise, with their values under the mended TCP.
+    """A table of the cells that differ beyond noise, with their values under the corrected TCP.
 
     Args:
         as_is: all cells under the TCP as it is.
-        mended: those under the mended one.
+        mended: all cells under the corrected TCP.
         shown: both values of a cell as text.
     """
     twins = {(cell.scenario.removesuffix(MENDED), cell.metric): cell for cell in mended}

@@ -80,7 +80,7 @@ class CellAgreement:
     def agrees_with_itself(self) -> float:
         """Probability that the reference would agree with itself under other seeds.
 
-        By a normal distribution; NaN where `error` is.
+        Assumes a normal distribution; NaN where `error` is NaN.
         """
         return self._within(self._allowed(RELATIVE, DELAY_S))
 

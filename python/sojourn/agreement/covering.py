@@ -21,8 +21,8 @@ def covering(factors: Mapping[str, Sequence[Level]], allowed: Callable[[Cell], b
 
     Args:
         factors: each factor's levels.
-        allowed: whether a cell is allowed; also called for cells that lack some factors, where it
-            must not return False if a complete cell with these levels is allowed.
+        allowed: whether a cell is allowed; also called for incomplete cells, for which it must
+            return True if some allowed complete cell has these levels.
     """
     missing = dict.fromkeys(_pairs_of(factors))
     cells: list[Cell] = []

@@ -27,7 +27,7 @@ NS3_AQMS = {
 }
 NS3_FLOWS = (1, 5, 20)
 NS3_RTTS_MS = (20, 100)
-# Suffix of a scenario's name when it runs under ns-3's TCP without the known errors of that TCP.
+# Suffix of the names of scenarios that run with the known errors of ns-3's TCP corrected.
 MENDED = ", mended"
 
 _TEXT = """\
@@ -56,7 +56,7 @@ app = {{ kind = "bulk" }}
 def scenarios(engines: Sequence[str], tcp: str = "linux") -> list[_core.Scenario]:
     """The grid for two engines: every AQM, number of flows and RTT with cubic.
 
-    Some cells have reno or ECN. If one of the engines is ``ns3``, it is a separate grid.
+    Some cells have reno or ECN. The engine ``ns3`` has a separate grid.
 
     Args:
         engines: the engines.
@@ -82,7 +82,7 @@ def _ns3_scenarios(*, mended: bool) -> list[_core.Scenario]:
     """The scenarios for ns-3: packets have the 2 bytes of PPP that its links add.
 
     Args:
-        mended: whether ns-3's TCP is without its known errors (`engine.ns3.tcp`).
+        mended: whether the known errors of ns-3's TCP are corrected (`engine.ns3.tcp`).
     """
     paths = [("cubic", flows, rtt) for flows in NS3_FLOWS for rtt in NS3_RTTS_MS]
     return [

@@ -1,4 +1,4 @@
-"""The wide grids: the range of real hosts as covering designs.
+"""The wide grids: covering designs over the range of real hosts.
 
 Every pair of levels that can be combined occurs in at least one cell
 (`sojourn.agreement.covering`). The full product of the larger grid would have 33,000 cells.
@@ -61,12 +61,12 @@ _RTTS_MS = {"5 ms": [5], "20 ms": [20], "100 ms": [100], "500 ms": [500], "mixed
 _WITHOUT_ECN = ("pfifo", "sfq")
 # Below this share a flow has less than a packet in 400 ms and progresses only by timeouts.
 _LEAST_SHARE_BPS = 30_000
-# Chosen when the kernel's receive buffer was limited to 16 MB, a window of 8 MB. It grows now (fact
-# linux-18); the grid stays that of the recordings.
+# Chosen when the kernel's receive buffer was limited to 16 MB, a window of 8 MB. The buffer now
+# grows (fact linux-18); the grid stays as it was recorded.
 _LARGEST_SHARE_OF_BDP = 4_000_000
 _PACKET_BITS = 12_000
-# With 1000 bytes at a fifth of the rate, all times would be multiples of the time of 500 bytes, and
-# phase effects would decide which packet a full queue drops (fact linux-25).
+# With 1000 bytes at a fifth of the rate, all times would be multiples of the transmission time of
+# 500 bytes, and phase effects would decide which packet a full queue drops (fact linux-25).
 _DATAGRAM = "1021B"
 # The rate of every host's interface. With the default, ten times the link's rate, the engines
 # differ: in the guest the hosts of a group share one interface (fact linux-20).
@@ -253,7 +253,7 @@ def _bulk(cell: Cell, path: _Path, tcp: str) -> list[str]:
 
 
 def _propagation(rtt_ms: int) -> str:
-    """All propagation on the senders' side, as in the guest (fact linux-24)."""
+    """Puts all propagation delay on the senders' side, as in the guest (fact linux-24)."""
     return f'access = {{ sender = "{rtt_ms / 2:g}ms", receiver = "0s" }}'
 
 

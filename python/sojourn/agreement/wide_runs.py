@@ -44,8 +44,8 @@ class Compared:
         scenario: its name.
         levels: its level of every factor.
         cells: its metrics.
-        halves: two comparisons over half of the seeds: the reference with itself over the other
-            seeds, and the first engine with the latter. Empty with fewer than four seeds.
+        halves: the reference, and the first engine, over half of the seeds, each compared with the
+            reference over the other half. Empty with fewer than four seeds.
         unknown: metrics that some runs lack, which are not compared.
         invalid: why runs of it were not valid experiments.
     """

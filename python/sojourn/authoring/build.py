@@ -14,7 +14,7 @@ from sojourn.errors import InputError, Unavailable
 
 INCLUDE = Path(__file__).parent
 _COMPILERS = {".c": ("CC", "cc"), ".cc": ("CXX", "c++"), ".cpp": ("CXX", "c++")}
-# No fused multiplication and addition: the same decisions on every machine.
+# No fused multiply-add, so that decisions are the same on every machine.
 _FLAGS = ("-O2", "-shared", "-fPIC", "-Wall", "-ffp-contract=off")
 
 

@@ -111,7 +111,7 @@ def _command(law: str, quick: bool, operations: int) -> str:
 
 
 def _contenders(name: str) -> list[str]:
-    """The law, the same under flow queues, and the known AQMs."""
+    """The law, the law under flow queueing, and the known AQMs."""
     kind, colon, settings = name.partition(":")
     return list(dict.fromkeys([name, f"fq({kind}){colon}{settings}", *REFERENCES]))
 

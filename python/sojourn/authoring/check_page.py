@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 _MARKS = {True: "holds", False: "broken", None: "does not apply"}
-# Colours of numbers on a map. They do not swap in dark mode, as the ink and paper of `style` do,
-# because the colours of the map stay the same.
+# Text colours on a heat map. Unlike ink and paper of `style` they do not swap in dark mode, because
+# the map keeps its colours.
 _ON_DARK, _ON_LIGHT = "#fdfdfd", "#101214"
 # Title, value of a cell, colours from good to bad, the value of the last colour.
 _MAPS: tuple[tuple[str, Callable[[WorldResult], float], str, float], ...] = (

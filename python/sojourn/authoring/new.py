@@ -27,7 +27,7 @@ _RUST_WORDS = """
     some none ok err option result string vec default
 """
 _TAKEN: dict[Language, frozenset[str]] = {
-    # Such names would make classes None, True and False.
+    # These names would give classes called None, True and False.
     "python": frozenset(("none", "true", "false")),
     "rust": frozenset(_RUST_WORDS.split()),
     "c": frozenset(),

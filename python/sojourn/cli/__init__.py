@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None, *, ends_process: bool = False) 
         ends_process: whether the process may end shortly after Ctrl-C instead of returning.
     """
     _open_closed_streams()
-    # No window is opened. Matplotlib cannot be imported if this names an unknown backend.
+    # We open no window, and matplotlib cannot be imported if this names an unknown backend.
     os.environ.pop("MPLBACKEND", None)
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal lacks becomes a question mark instead of an error.

@@ -95,7 +95,7 @@ def _described(
 
     Args:
         file: a scenario or a measurement.
-        rate: that of the line, if it is given, for a measurement without one.
+        rate: the line's rate, if given, for a measurement without one.
         rtt: likewise the round trip.
     """
     from sojourn import files

@@ -28,7 +28,7 @@ def write_captures(
         folder: the folder for the files.
         result: the first run.
         what: the files.
-        **choices: those of `sojourn.capture`.
+        **choices: options of `sojourn.capture`.
     """
     from sojourn.running.capture import capture
 

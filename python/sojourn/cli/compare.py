@@ -193,7 +193,7 @@ def _forms(out: Path | None, figures: bool, formats: str | None, size: str | Non
 
 @contextmanager
 def _drawers(formats: list[str], size: str) -> Iterator[Drawers | None]:
-    """Start processes that draw; during the runs, load here what the report needs."""
+    """Start processes that draw, and load the report's modules here during the runs."""
     # Not a daemon: Python ends such threads by unwinding, which aborts inside a library in C++
     # (CPython 3.11 Python/ceval_gil.h, take_gil).
     threading.Thread(target=_get_ready).start()

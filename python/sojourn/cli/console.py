@@ -85,7 +85,7 @@ class Lines:
         )
 
     def stop(self) -> None:
-        """Report how long it took; an error follows if no run is complete."""
+        """Report how long the runs took; if none is complete, an error follows."""
         if not self._done:
             return
         took_s = time.monotonic() - self._began
@@ -114,7 +114,7 @@ class Bar:
         )
         self._at_end = contextlib.ExitStack()
         self._at_end.callback(self._bar.stop)
-        # It hides the cursor. We do not wait for locks of the main thread.
+        # The bar hides the cursor. We do not wait for locks of the main thread.
         self._at_end.enter_context(ending.before_end(_show_cursor))
         self._task = self._bar.add_task(
             "", total=simulated_s, runs=f"0/{counted(runs, 'run')}", rate=""

@@ -138,7 +138,7 @@ def _interrupt_main_thread() -> None:
 
 def _wakeups() -> Callable[[], bytes]:
     """A function that waits for a signal to arrive, and returns its number as a byte."""
-    if platforms.IS_WINDOWS:  # there the interpreter writes only to sockets
+    if platforms.IS_WINDOWS:  # where the interpreter writes only to sockets
         import socket
 
         listening, waking = socket.socketpair()

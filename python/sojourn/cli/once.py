@@ -1,4 +1,4 @@
-"""Commands whose options may be given once; click itself takes the last of several."""
+"""Commands that refuse an option given twice; click itself takes the last value."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def complete_scenario(
 def complete_aqm(
     _context: click.Context, _parameter: click.Parameter, start: str
 ) -> list[CompletionItem]:
-    """AQMs by name, behind a comma too."""
+    """Names of AQMs, also after a comma."""
     before, comma, last = start.rpartition(",")
     names = [aqm["name"] for aqm in _core.aqms() if aqm["name"].startswith(last)]
     return [CompletionItem(f"{before}{comma}{name}") for name in names]
@@ -90,7 +90,7 @@ def distinct_keys(
     given: dict[str, str] = {}
     for text in values:
         key, equals, value = text.partition("=")
-        # The brackets of `flows[0].rtt` may be left out, and so may blanks.
+        # `flows[0].rtt` and `flows.0.rtt` are the same key, and blanks do not count.
         place = key.replace("[", ".").replace("]", "").replace(" ", "")
         if equals and place in given:
             raise click.UsageError(
@@ -218,7 +218,7 @@ def engine_options(function: F) -> F:
 
 
 def _once(_context: click.Context, parameter: click.Parameter, values: tuple[Any, ...]) -> Any:
-    """The value of an option that may be given once; click itself takes the last of several."""
+    """The value of an option that must not be repeated; click itself takes the last value."""
     if len(values) > 1:
         given = ", ".join(map(str, values))
         raise click.UsageError(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sojourn.running.result import Result
 
 Groups = dict[str, list[tuple[str, str]]]
-# What the table shows of a leaf class of a link's scheduler; `--json` has the rest.
+# Metrics that the table shows of a leaf class of a link's scheduler; `--json` has all.
 _OF_LEAF = ("delay_mean", "delay_p95", "throughput", "drop_rate", "mark_rate")
 
 

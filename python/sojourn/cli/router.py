@@ -124,7 +124,7 @@ def _split_file(words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
 
 
 def _not_startable(command: Sequence[str]) -> int | None:
-    """The exit code of a shell for a command that cannot be started; None if it can be."""
+    """The code that a shell returns for a command that cannot be started; None if it can."""
     if not command or shutil.which(command[0]) is not None:
         return None
     is_there = "/" in command[0] and Path(command[0]).exists()
@@ -134,7 +134,7 @@ def _not_startable(command: Sequence[str]) -> int | None:
 
 
 def _code(ended: dict[str, Any], has_command: bool) -> int:
-    """The exit code: a command's own before the router's."""
+    """The exit code; that of a failed command precedes the router's."""
     if ended["interrupted"]:
         return _INTERRUPTED
     if ended["command"]:

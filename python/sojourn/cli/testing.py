@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sojourn.testing.expectations import Expected
 
 PASSED, FAILED, UNDECIDED, INVALID = 0, 1, 3, 4
-# Exit codes for `git bisect run`: this revision cannot be tested, and: stop.
+# Exit codes for `git bisect run`: skip this revision; stop.
 _SKIP, _ABORT = 125, 128
 
 
@@ -132,7 +132,8 @@ def _test(
 
 
 def _remove_report(path: Path) -> None:
-    """Remove an earlier report, which would outlive a refusal or an interrupt as the result."""
+    """Remove an earlier report, which could be mistaken for that of a refused or interrupted
+    run."""
     if path.is_file() and path.read_bytes().startswith(b"<?xml"):
         path.unlink()
 

@@ -41,7 +41,7 @@ class ComparedRuns(Tabular):
         link: the link whose AQM is compared.
         aqms: AQMs in their text form; the first is the baseline of all differences.
         seeds: the seeds, the same for every AQM.
-        results: per AQM one result per seed; None where a run failed, or was not made because the
+        results: per AQM one result per seed; None where a run failed, or was skipped because the
             AQM had stopped.
         failures: one sentence per failed run.
         references: keyed by the name of a contender: the same AQM on the last engine, the
@@ -262,7 +262,7 @@ class ComparedRuns(Tabular):
     def tests(self) -> list[PairedDifference]:
         """Paired differences against the first AQM, in the order of `cells`.
 
-        Between engines: of each AQM from itself on the last engine.
+        Between engines, each AQM is compared with itself on the last engine.
         """
         tested = list(self.references) or self.aqms[1:]
         pairs = [(metric, aqm) for metric in self.metrics for aqm in tested]

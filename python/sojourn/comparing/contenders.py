@@ -27,7 +27,7 @@ class Contender:
         dialect: the dialect that it follows.
         target: its delay target; may be empty.
         update: name and value of its update interval; may be empty.
-        hz: timer frequency to which a kernel dialect rounds that; else empty.
+        hz: timer frequency to which a kernel dialect rounds the interval; else empty.
         effective: values that it used in place of requested ones, one text each.
         linux: the release of Linux that it follows in the simulator; may be empty.
     """

@@ -129,7 +129,7 @@ def _beta(a: float, b: float, x: float, odds: float) -> float:
 def _log_beta(a: float, b: float) -> float:
     """The logarithm of the beta function of a number and a half, without cancellation.
 
-    Of Gamma(n) / Gamma(n + 1/2) for large n, DLMF 5.11.13 has the series.
+    For large n, DLMF 5.11.13 gives the series of Gamma(n) / Gamma(n + 1/2).
     """
     n = max(a, b)
     if n < 100.0:

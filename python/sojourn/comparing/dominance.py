@@ -196,7 +196,7 @@ def _directions(row: PairedDifference) -> tuple[bool, bool]:
 
 
 def metrics_of_plane(comparison: ComparedRuns) -> list[Metric]:
-    """Those of queue delay p95 and utilisation that the comparison has."""
+    """Queue delay p95 and utilisation, as far as the comparison has them."""
     found = {m.metric: m for m in comparison.metrics if m.scope == "queue" and m.metric in PAIR}
     return [found[name] for name in PAIR if name in found]
 

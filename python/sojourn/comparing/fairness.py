@@ -218,7 +218,7 @@ def _with_file(comparison: ComparedRuns, aqm: str) -> str:
     """An AQM as a command-line argument: a custom law by its file; empty without a file."""
     try:
         scenario = comparison.scenario.with_queue(comparison.link, aqm)
-    except ScenarioError:  # read back, without the law
+    except ScenarioError:  # read back from files, without the law
         return ""
     queue = queue_of(json.loads(scenario.resolved_json()), comparison.link)
     source = queue.get("source")
@@ -232,7 +232,7 @@ def _with_file(comparison: ComparedRuns, aqm: str) -> str:
 def _same_dialect(aqms: Sequence[str], members: Sequence[Contender]) -> list[str]:
     """The AQMs with the dialect of the law that has the fewest dialects, if its variants have it.
 
-    Among laws with equally few, the later one in `_VARIANTS`: a law built on the other.
+    Of laws with equally few, the later one in `_VARIANTS`, which is built on the other.
     """
     known = {entry["name"]: [d["name"] for d in entry["dialects"]] for entry in _core.aqms()}
     changed = dict(zip(aqms, aqms, strict=True))

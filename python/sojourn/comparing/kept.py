@@ -1,9 +1,9 @@
 """Checks whether a folder already holds exactly the files that saving a comparison would write.
 
 The name of a comparison is the digest of everything its files depend on: the entries of its runs in
-the store, what the report says about the scenario, the forms of the figures, the code that writes
-them, and the user's settings of matplotlib. An entry of this name in the store has the checksums
-of the files.
+the store, what the report says about the scenario, formats and width of the figures, the code that
+writes them, and the user's settings of matplotlib. An entry of this name in the store has the
+checksums of the files.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The levels of a comparison's tests and intervals where seeds are added until it is decided.
 
-Tests and intervals at a number of seeds that depends on their outcome would err more often than
-stated. Here that number is one of a few planned looks, and all of them share the level, by Pocock's
-constant bound (`sojourn.study.until`). The interval of a look is a repeated confidence interval,
-and its p-value is the probability that some look shows as much (Jennison and Turnbull 2000 §9.2;
-§4.4 for Student's t). Both hold for any rule that stops at a look. Holm's correction applies as to
-p-values of a fixed number of seeds.
+If the number of seeds simply depended on the outcome, tests and intervals would err more often than
+stated. Here it is one of a few planned looks, which share the level by Pocock's constant bound
+(`sojourn.study.until`). The interval of a look is a repeated confidence interval, and its p-value
+is the probability that some look shows as much (Jennison and Turnbull 2000 §9.2; §4.4 for Student's
+t). Both hold for any rule that stops at a look. Holm's correction applies as with a fixed number of
+seeds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Looks:
 
     @cached_property
     def confidence(self) -> float:
-        """Confidence of an interval of one look; those of all looks together hold with 95 %."""
+        """Confidence of one look's interval, so that the intervals of all looks hold with 95 %."""
         return 1.0 - self._level(ALPHA) if len(self.counts) > 1 else CONFIDENCE
 
     @cached_property
@@ -37,7 +37,7 @@ class Looks:
         return self._level(2.0 * ALPHA) / 2.0 if len(self.counts) > 1 else ALPHA
 
     def p_value(self, p_value: float) -> float:
-        """The p-value over all looks for a two-sided one of a single look; NaN stays NaN."""
+        """Convert a two-sided p-value of a single look to one over all looks; NaN stays NaN."""
         if len(self.counts) < 2 or not p_value < 1.0:
             return p_value
         from sojourn.study.until import repeated_p_value

@@ -1,9 +1,9 @@
-"""The median over seeds with its interval, and the sign test: right for values of any shape.
+"""The median over seeds with its interval, and the sign test: valid for any distribution.
 
 A mean of ten values with a long tail has no interval that covers 95 %: those of Student's t, of
 the bootstrap and of a skewness correction all miss the tail that ten seeds did not show
-(docs/evidence/coverage.md). The median's interval lies between ordered values and needs no shape.
-It also allows values of which only a lower bound is known, which are infinite here.
+(docs/evidence/coverage.md). The median's interval lies between ordered values and assumes no
+distribution. It also allows values of which only a lower bound is known, which are infinite here.
 
 Sources: Hettmansperger and Sheather 1986 (interpolation between ordered values); Conover 1999 §3.4
 (sign test).
@@ -53,7 +53,7 @@ def sign_test(differences: Sequence[float]) -> float:
 
 
 def _interval(ordered: Sequence[float], confidence: float) -> tuple[float, float]:
-    """Interpolated between the k-th and the next value from each end, for this coverage."""
+    """Interpolate between the k-th and the next value from each end to get this coverage."""
     n = len(ordered)
     k = max(k for k in range(1, n // 2 + 1) if _coverage(k, n) >= confidence)
     wide, narrow = _coverage(k, n), _coverage(k + 1, n)

@@ -43,7 +43,7 @@ class Planned:
     """A comparison before its runs; made by `plan`.
 
     Attributes:
-        scenario: see `Comparison`, like `link`, `seeds` and `references`.
+        scenario: as in `Comparison`; likewise `link`, `seeds` and `references`.
         cells: contender and seed of each run.
         tasks: the runs.
         metrics: custom metrics.

@@ -33,8 +33,8 @@ class StoppingRule:
         max_seeds: the most seeds of a contender.
         is_race: whether contenders stop one by one.
         stopped: those that have stopped before the others, in order.
-        open: number of headline differences that were not known well enough at the end, of
-            contenders that have not stopped.
+        open: number of headline differences of contenders still in the race that were not known
+            well enough at the end.
     """
 
     text: str
@@ -45,7 +45,7 @@ class StoppingRule:
 
     @property
     def looks(self) -> Looks:
-        """The numbers of seeds after which the comparison is looked at."""
+        """The numbers of seeds after which the rule is tested."""
         from sojourn.study.until import planned_looks
 
         return Looks(planned_looks(self.max_seeds))

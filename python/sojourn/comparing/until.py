@@ -1,10 +1,10 @@
 """Adds seeds to a comparison until its headline differences are known well enough.
 
 The number of seeds at the end is one of the planned looks (`sojourn.comparing.looks`), so tests and
-intervals hold although it depends on them. In a race an AQM gets no further seeds once each of its
-differences is known, or another AQM beats it in queue delay p95 and utilisation together: as in the
-verdict (`sojourn.comparing.dominance`), with Bonferroni's correction over rivals and both metrics,
-so that the best AQM is stopped in at most 5 % of comparisons.
+intervals stay valid although that number depends on them. In a race an AQM gets no further seeds
+once each of its differences is known, or another AQM beats it in queue delay p95 and utilisation
+together: as in the verdict (`sojourn.comparing.dominance`), with Bonferroni's correction over
+rivals and both metrics, so that the best AQM is stopped in at most 5 % of comparisons.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _open(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> int:
 
 
 def _is_lasting(rule: StoppingRule, comparison: ComparedRuns, aqm: str) -> bool:
-    """Whether its verdicts stay when the p-values of others change.
+    """Whether its verdicts stay the same if p-values of other AQMs change.
 
     Holm's correction depends on these p-values; Bonferroni's does not.
     """
@@ -126,7 +126,8 @@ def add_seeds(
             if cell[0] in running and cell[1] in due and cell not in outcomes
         ])  # fmt: skip
         found = compared(seeds, outcomes, rule)
-        # A contender's tests stay, as they depend on the planned looks, not on stopped contenders.
+        # A contender's tests do not change: they depend on planned looks, not on stopped
+        # contenders.
         rule, running = going(rule, found)
         found.until = rule
         if not running or found.failures or found.invalid:
@@ -196,7 +197,7 @@ def lines(until: StoppingRule, seeds: int) -> list[str]:
 
     Args:
         until: the rule at the end.
-        seeds: the number of seeds of the contender with most.
+        seeds: the largest number of seeds of a contender.
     """
     within = f"within {until.text} of the larger value"
     wish = DECIDED if until.text == DECIDED else within

@@ -152,7 +152,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _kernels(entry: Entry) -> str:
-    """The kernels by which an AQM may be named."""
+    """The kernels that the dialect of an AQM may name."""
     named = [f"{word} ({release})" for word, release in entry["kernels"]]
     differing = _DIFFERING.get(entry["name"])
     differ = f"they differ in `{differing}`" if differing else "they decide alike"

@@ -97,7 +97,7 @@ def show_value(metric: str, value: float, unit: str) -> str:
 
 
 def about(seconds: float) -> str:
-    """A time in the unit that people would say: ``less than 1 s``, ``about 5.2 h``."""
+    """A duration in the unit that people would use: ``less than 1 s``, ``about 5.2 h``."""
     if seconds < 1.0:
         return "less than 1 s"
     units = (("days", 86_400.0), ("h", 3_600.0), ("min", 60.0))

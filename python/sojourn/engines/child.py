@@ -1,7 +1,7 @@
 """A child process that carries out one plan, with its scratch folder and supervision.
 
-All processes of a child are in one group that ends with this one (`supervise.py`). It writes its
-progress to ``progress`` and its result to ``status.json``.
+All processes of a child are in one group that ends with this process (`supervise.py`). The child
+writes its progress to ``progress`` and its result to ``status.json``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Runs a program in a process group that ends with its parent and can open only some files.
 
 Started as ``python -I -S supervise.py SIGHT PROGRAM ARGUMENT...`` in a separate session, with a
-pipe as standard input; this process becomes the program, and its child watches. However the other
-end of the pipe closes (the parent returns, is interrupted, crashes, is killed), or when the program
-ends, the whole group is killed. The program leads the group, so it cannot leave it for a new
+pipe as standard input; this process becomes the program, and its child watches. The whole group is
+killed when the program ends or the other end of the pipe closes for any reason (the parent returns,
+is interrupted, crashes, is killed). The program leads the group, so it cannot leave it for a new
 session, as a User-Mode Linux kernel tries. If the watcher is killed, the kernel kills the program
 with its parent.
 
@@ -40,7 +40,7 @@ _RIGHTS_OF_VERSION = {1: 13, 2: 14}
 _RIGHTS = 15
 # Rights from version 4 on: binding and connecting TCP.
 _TCP, _VERSION_OF_TCP = 0b11, 4
-# The guest's memory is an unnamed file in here; a separate folder gives access to no other file.
+# The guest's memory is an unnamed file in this folder, which gives access to no other file.
 _MEMORY = "/dev/shm"
 
 

@@ -50,8 +50,8 @@ def data(result: Result) -> tuple[bytes, list[str]]:
         result: a run that recorded its flows.
 
     Raises:
-        InputError: the run has no samples of flows, or of others than the scenario's, or Flent has
-            no test with such flows.
+        InputError: the run has no samples of flows, or has samples of flows that the scenario
+            lacks, or Flent has no test with such flows.
     """
     times, flows, left_out = _flows(result)
     name, parameters, series = _test(flows)

@@ -139,7 +139,7 @@ def _measurement(
 
 
 def _rates(arrivals: Mapping[str, Any], length_s: float) -> StepCurve | None:
-    """For each step, its highest rate in a tenth of it; without a transfer, the previous one."""
+    """The highest rate over a tenth of each step; without a transfer, that of the previous step."""
     width_s = arrivals["width_ns"] / 1e9
     found: list[float | None] = []
     for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):

@@ -1,4 +1,4 @@
-"""Files that gzip or bzip2 compressed, a part at a time."""
+"""Decompresses files of gzip and bzip2 a part at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CutError(Exception):
 
 
 def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of a file without its compression; an uncompressed file as it is.
+    """The decompressed content of a file; that of an uncompressed file is unchanged.
 
     Several compressed files in a row are read one after the other, and zeros behind the last are
     padding, as in gzip(1).
@@ -59,7 +59,7 @@ def _decompressor(start: bytes) -> Callable[[], Any] | None:
 
 
 def _expanded(decoder: Any, block: bytes) -> Iterator[bytes]:
-    """The expansion of a block, a part at a time: a block may hold a thousand times its size."""
+    """Decompress a block a part at a time, because it may expand a thousandfold."""
     if isinstance(decoder, bz2.BZ2Decompressor):
         yield decoder.decompress(block, _PART_BYTES)
         while not decoder.needs_input and not decoder.eof:

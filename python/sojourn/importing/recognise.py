@@ -71,7 +71,7 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def _content(path: Path, name: str) -> bytes:
-    """The content of a file without its compression.
+    """The decompressed content of a file.
 
     Raises:
         InputError: it cannot be read, is damaged, or too large.

@@ -193,7 +193,7 @@ def _schedule(rates: StepCurve) -> str:
 
 
 def _steps(of: StepCurve, values: list[str]) -> str:
-    """A schedule; of successive equal values the first stays."""
+    """A schedule; of successive equal values only the first is kept."""
     steps = list(zip(of.times_s, values, strict=True))
     kept = [steps[0], *(now for before, now in pairwise(steps) if now[1] != before[1])]
     texts = [f'    ["{span(time)}", {value}],' for time, value in kept]

@@ -66,7 +66,7 @@ def groups(
         traffic: the flows.
         links: names of the links that the scenario has: ``down``, ``up``.
         stem: stem of the names of recordings.
-        rtt: base round-trip time of flows whose own is not known.
+        rtt: base round-trip time of flows for which it is not known.
         is_given: whether the user gave `rtt`, which then holds for all flows.
         cc: the congestion control.
     """

@@ -23,7 +23,7 @@ ONE_FILE = "sojourn-live.html"
 _STATE_VERSION = 1
 _STATE_NAME = "sojourn-state"
 _RAW_DEFLATE = -15
-# A longer address is refused by web/src/url-state.ts.
+# The longest address that web/src/url-state.ts accepts.
 _LONGEST = 60_000
 
 
@@ -54,7 +54,7 @@ def one_file(state: str = "") -> str:
     text = (folder() / ONE_FILE).read_text(encoding="utf-8")
     if not state:
         return text
-    # web/src/main.ts reads it. The letters of a state need no escape.
+    # Read by web/src/main.ts. The characters of a state need no escaping.
     return text.replace("<head>", f'<head>\n    <meta name="{_STATE_NAME}" content="{state}" />', 1)
 
 

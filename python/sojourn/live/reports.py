@@ -31,7 +31,7 @@ class ReportServer:
 
     Args:
         folder: its files are served; ``router.html`` is the page.
-        port: zero takes a free one.
+        port: 0 selects a free one.
 
     Raises:
         InputError: starlette or uvicorn is not installed, or the port is taken.

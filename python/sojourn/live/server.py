@@ -24,7 +24,7 @@ class _Files(SimpleHTTPRequestHandler):
         """Refuses requests under another name than this machine's own, and those of other pages.
 
         A page elsewhere whose host name resolves to the loopback address (DNS rebinding) could
-        read the files otherwise. A request with several names is refused.
+        read the files otherwise. A request with several host names is refused.
         """
         if not super().parse_request():
             return False
@@ -51,7 +51,7 @@ def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
 
     Args:
         folder: its files are served.
-        port: zero takes a free one, `server_port` of the result.
+        port: 0 selects a free one, which is `server_port` of the result.
 
     Raises:
         OSError: the port is taken.

@@ -78,8 +78,8 @@ def bring(
 
     Args:
         aqms: AQMs in text form, or classes.
-        runs: whether they will run: then a law that does not repeat its decisions over 10,000
-            random operations is refused; `sojourn check` tests more.
+        runs: whether the AQMs will run; a law that does not repeat its decisions over 10,000 random
+            operations is then refused; `sojourn check` tests more.
         framing: the bytes that the link adds to a packet, for the overhead of tc's cake, which
             counts from the IP packet; by default none.
 
@@ -120,7 +120,7 @@ def names_code(aqm: str) -> bool:
 
 
 def relative_to(aqm: str, folder: Path) -> str:
-    """An AQM whose file or library, if it names one, is relative to a folder."""
+    """An AQM with the path of its file or library, if it names one, joined to a folder."""
     found = _PYTHON.match(aqm) or _LIBRARY.match(aqm)
     if found is None:
         return aqm
@@ -177,7 +177,7 @@ def _of_tc(aqm: str, framing: Callable[[], int] | None) -> str:
 def code_file(aqm: AqmLike) -> Path | None:
     """The absolute path of a law's code; None if it cannot be loaded again.
 
-    That is so for a class of the main program, whose file does more than define it.
+    A class of the main program cannot be, because its file does more than define it.
     """
     if isinstance(aqm, str):
         found = _PYTHON.match(aqm) or _LIBRARY.match(aqm)
@@ -188,7 +188,7 @@ def code_file(aqm: AqmLike) -> Path | None:
 
 
 def imported_files(file: Path) -> list[str]:
-    """Modules that a law imports and its digest does not cover, without installed ones."""
+    """Modules that a law imports and its digest does not cover, except installed ones."""
     if file.suffix != ".py":
         return []
     names: list[str] = []

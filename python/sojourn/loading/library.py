@@ -5,8 +5,8 @@ even if the file has changed. So a library is read once, digested, and loaded fr
 with a unique name. Each digest is loaded once per process.
 
 A library that needs others outside the system's folders is loaded in place, because it finds them
-from there. They are part of its digest. The loader identifies them by name, so a process refuses
-other content under the name of a loaded one.
+relative to its path. Its digest covers them. The loader identifies libraries by name, so a process
+refuses one that has the name of a loaded library but other content.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def opened(file: Path, entry: str, *, is_tried: bool = False) -> Opened:
 
 
 def check_unchanged(file: Path, found: Opened) -> None:
-    """Refuse a library that was loaded in place while it was built again.
+    """Refuse a library that was rebuilt after it was loaded in place.
 
     Raises:
-        InputError: it was.
+        InputError: it was rebuilt.
     """
     if found.opened != str(file.resolve()):
         return
@@ -165,7 +165,7 @@ def _others(file: Path, content: bytes) -> dict[Path, bytes]:
 
 
 def _found(name: str, origin: Path, folders: str) -> Path | None:
-    """The path where the loader finds a library (ld.so(8)); None in a folder of the system."""
+    """The path where the loader finds a library (ld.so(8)); None if that is a system folder."""
     if "/" in name:
         candidates = [Path(name)]
     else:
@@ -215,10 +215,10 @@ def _copied(file: Path, content: bytes, digest: str) -> str:
 
 
 def _try(file: Path, entry: str, found: Opened) -> None:
-    """Load a library, and call a law's hooks, in a separate process first: they may end it.
+    """First load a library and call a law's hooks in a separate process, which they may end.
 
     Raises:
-        InputError: they do, or take too long.
+        InputError: they end the process, or take too long.
     """
     import subprocess
 

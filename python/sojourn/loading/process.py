@@ -1,7 +1,7 @@
 """Transport libraries that run as processes: ``process:./libmine.so``, or a program.
 
 A program in C starts each of them, with the simulator's clock and random numbers in place of the
-system's. It is compiled at its first use and kept in the user's cache.
+system's. That program is compiled at its first use and kept in the user's cache.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sojourn.comparing.compared_runs import ComparedRuns
     from sojourn.running.result import Result
 
-# More would not help, because of the slowest figure.
+# More processes would not help: the slowest figure takes as long.
 _MOST = 4
 _PATIENCE_S = 2.0
 _BEGIN = "import sys; sys.path[:] = {path!r}; from sojourn.plots import worker; worker.main({of})"

@@ -59,7 +59,7 @@ def delay_time(results: Results, link: str) -> Figure:
     drawing.supylabel("queue delay [ms]", fontsize=size)
     if _legend(drawing).endswith("upper right"):
         drawing.supxlabel("time [s]", fontsize=size)
-    else:  # it stands to the right, below the panels
+    else:  # the legend is on the right, below the panels
         drawing.supxlabel("time [s]", x=0.13, ha="left", fontsize=size)
     style.lay_out_grid(drawing, panels, rows, columns)
     return drawing

@@ -41,7 +41,7 @@ class Excerpt:
 
     @cached_property
     def summary(self) -> Mapping[str, float]:
-        """As in a result."""
+        """The summary, as in a result."""
         return {"/".join(filter(None, row[:3])): row[3] for row in self.summary_rows}
 
     def series_of(self, queue: str) -> Series:

@@ -239,7 +239,7 @@ def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figur
 
 
 def share_axes(axes: Sequence[Axes]) -> None:
-    """Give axes of one figure that show the same quantity, by their labels, the same limits."""
+    """Give axes of a figure with the same label, hence the same quantity, the same limits."""
     for label, limits, put in (
         (Axes.get_xlabel, Axes.get_xlim, Axes.set_xlim),
         (Axes.get_ylabel, Axes.get_ylim, Axes.set_ylim),

@@ -66,7 +66,7 @@ def run_programs(
             does not run itself.
         commands: keyed by host, such as ``server`` or ``client-2``, or by host and start
             (``client@2s``), a command of the shell, or several.
-        group: that group; by default the one named ``programs``, or the only one.
+        group: the group of flows; by default the one named ``programs``, or the only one.
         folders: keyed by host: the folder in which its programs start, which they can only read. By
             default it is a private one that is empty.
         see: folders and files of the machine that they may read, in addition to the system's.

@@ -73,7 +73,7 @@ def save(
         formats: formats of the figures; see `sojourn.plots.outputs.FORMATS`. The report has its own
             charts; without formats nothing is drawn in addition.
         size: ``page`` or ``column``, the width of the figures.
-        drawing: made for these formats and this size; by default it is started now.
+        drawing: the drawers for these formats and this size; by default they start now.
 
     Raises:
         InputError: the format or size does not exist.

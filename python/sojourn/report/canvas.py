@@ -38,7 +38,7 @@ def colour(key: Key) -> str:
 
 @dataclass(frozen=True)
 class AxisScale:
-    """From values to positions.
+    """Maps values to positions.
 
     Attributes:
         low: the least value.
@@ -55,7 +55,7 @@ class AxisScale:
     end: float = 1.0
 
     def between(self, start: float, end: float) -> AxisScale:
-        """The same scale elsewhere."""
+        """The same scale at other positions."""
         return replace(self, start=start, end=end)
 
     def at(self, values: ArrayLike) -> Floats:
@@ -68,7 +68,7 @@ class AxisScale:
         return np.asarray(self.start + share * (self.end - self.start))
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Values with a number: 1, 2, 5 up to three decades, else decades; evenly if linear.
+        """Values that get a number: 1, 2, 5 up to three decades, else decades; evenly if linear.
 
         Within a factor of four, where these are too few, a logarithmic scale is evenly divided too.
         """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sojourn.plots.data import Floats, Results, Run
 
 _DIGITS = 4
-# Points of a series, about as many as a screen has columns; and of all other runs together.
+# Number of points of a series, about one per screen column, and of all other runs together.
 _MOST_POINTS = 2000
 _ALL_POINTS = 200_000
 

@@ -68,7 +68,7 @@ def _live_page() -> str:
 def _play(comparison: ComparedRuns) -> dict[str, Any] | None:
     """The data with which the live page repeats a run; None if it cannot, as with a custom law.
 
-    Only runs of the engine `sim` are repeated: the page has no other.
+    Only runs of the engine `sim` are repeated: the page has no other engine.
     """
     runs = [run for aqm in comparison.aqms for run in comparison.of(aqm)]
     if not runs or {run.manifest.get("engine") for run in runs} != {"sim"}:

@@ -166,7 +166,7 @@ def alike(
 
 
 def growing(*quantities: Quantity) -> tuple[Part, ...]:
-    """Parts of a claim by which each value is larger than the one before."""
+    """Parts of a claim that each value is larger than the one before."""
     return tuple(more(b, a) for a, b in pairwise(quantities))
 
 

@@ -194,5 +194,5 @@ EXTRACTORS: dict[str, Callable[[Result], Arrays]] = {
     "packets": _packets,
     "arrivals": _arrivals,
 }
-# The tables that a scenario must record for each of them.
+# The tables that a scenario must record for each extract.
 RECORDS = {"states": "states", "goodput": "flows", "packets": "packets", "arrivals": "packets"}

@@ -43,14 +43,14 @@ class Reader:
                 raise self.refuse(f"is an unknown key{nearest(key, keys)}", key)
 
     def text_of(self, key: str, default: str | None = None) -> str:
-        """A text; needed without a default."""
+        """A text; required unless there is a default."""
         value = self._value(key, default, "a text")
         if not isinstance(value, str) or (default is None and not value.strip()):
             raise self.refuse('must be a text, such as "Figure 3"', key)
         return value
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A number; needed without a default."""
+        """A number; required unless there is a default."""
         value = self._value(key, default, "a number")
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.refuse("must be a number, without quotes", key)

@@ -53,8 +53,8 @@ class Wanted:
         case: its key.
         of: the link or the class; empty for the run.
         metric: its name.
-        within: of a settling time, the bounds in the unit of the variable's other metrics.
-        after_s: of a settling time, when it begins; negative is the end of the warm-up.
+        within: for a settling time, the bounds in the unit of the variable's other metrics.
+        after_s: for a settling time, its start; negative means the end of the warm-up.
     """
 
     case: str
@@ -221,7 +221,7 @@ def drawing(
     Args:
         item: its number, the name of the figure.
         title: title of the figure.
-        links: keyed by the key of a case: the link that it is about.
+        links: the studied link of each case, by the case's key.
         figure: one of `FIGURES`: ``cdf``, the distributions; ``time``, the mean of each sample
             interval of the first seed.
     """
@@ -253,7 +253,7 @@ def _over_time(cases: Mapping[str, tuple[Pool, str]]) -> Panel | None:
     from sojourn.plots import style
     from sojourn.plots.curves import Curve, Panel
 
-    # Samples are kept of the first link.
+    # Samples of the first link alone are kept.
     found = {k: pool for k, (pool, of) in cases.items() if of == pool.plan["links"][0]["name"]}
     colours, dashes = style.colours(found), style.dashes(found)
     lines = []

@@ -90,10 +90,10 @@ def binned(t_s: Floats, values: Floats, width_s: float, end_s: float) -> tuple[F
 
 
 def backlog_s(packets: Packets, at_s: Floats, rate_bps: float) -> Floats:
-    """The time to drain the queue, at given times: queued bytes over the rate.
+    """The time to drain the queue, at given times: queued bytes divided by the rate.
 
     A packet is queued from its arrival until it leaves or is dropped; a packet dropped on arrival
-    never is.
+    is never queued.
     """
     waited = packets.left_s != packets.arrived_s
     arrived = packets.arrived_s[waited]

@@ -4,7 +4,7 @@ A paper's scenarios are written for the simulator, which has the stacks and modu
 year. The kernel runs its own disciplines and TCP: queues are translated here, parameter by
 parameter, and settings that the engine lacks, such as a device below a queue or parameters of a
 congestion control, are left out. An AQM that the kernel lacks runs in our module. The paper's
-`Testbed`, which its pages show, states what that changes.
+`Testbed`, which its pages show, states the effects.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _flows(group: FlowGroup) -> FlowGroup:
 
 
 def needs_module(queue: str) -> bool:
-    """Whether the kernel has no discipline for a queue, so that our module carries it."""
+    """Whether the kernel has no discipline for a queue, so that our module provides it."""
     head, _, rest = queue.partition(":")
     kind, _, dialect = head.partition("@")
     given = [pair.partition("=")[0] for pair in rest.split(",") if pair]
@@ -94,7 +94,7 @@ def kernel_queue(text: str) -> str:
     """A queue in the kernel's dialect: parameters of other variants are left out.
 
     Raises:
-        InputError: the kernel cannot use the weight of its average.
+        InputError: the kernel cannot use the weight of the queue's average.
     """
     head, _, rest = text.partition(":")
     kind = head.partition("@")[0]
@@ -116,7 +116,7 @@ def _burst(weight: float, min_th: str) -> int:
     """The burst from which tc computes this weight of RED's average; tc has no parameter for it.
 
     Source: iproute2 tc_red.c, tc_red_eval_ewma: the first exponent for which a burst leaves the
-    average below `min_th`. It grows with the burst, so the smallest burst is used.
+    average below `min_th`. The exponent grows with the burst, so the smallest burst is used.
     """
     wanted = -math.log2(weight)
     thinnest = float(min_th.removesuffix("B")) / _MEAN_PACKET_BYTES

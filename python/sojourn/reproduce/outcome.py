@@ -54,7 +54,7 @@ class MeasuredItem:
         plan: its runs.
         values: measured values by key, all seeds pooled.
         by_seed: the same seed by seed.
-        claims: judged.
+        claims: the judged claims.
         variants: the same claims judged by the values of a variant, by its key.
     """
 
@@ -82,7 +82,7 @@ class MeasuredItem:
         )
 
     def without_asked(self) -> MeasuredItem:
-        """The item with the runs of the paper's own readings alone."""
+        """The item with the runs of the paper's own readings only, without a reader's variants."""
         asked = self.item.asked()
         cases = self.plan.cases.items()
         own = {key: runs for key, runs in cases if key.partition(".")[0] not in asked}
@@ -239,8 +239,8 @@ def reproduce(
         executor: workers as for `sojourn.study.run_study`, which must see the store; by default
             threads of this process.
         sets: dotted keys with values that a variant of every item changes.
-        aqms: see `sojourn.compare`; for each a variant of every item has it in place of the
-            paper's. Variants are measured as well and enter no score.
+        aqms: see `sojourn.compare`; each gives a variant of every item, with it in place of the
+            paper's AQM. Variants are measured too, but enter no score.
         link: the link that gets these AQMs; by default the only one, or ``bottleneck``.
         cases: a pattern such as ``*.pie`` for the cases that `sets` and `aqms` change.
         say: receives, after the runs, the name of the paper that is judged.
@@ -308,7 +308,7 @@ def _seed(pools: dict[str, Pool], index: int) -> dict[str, Pool]:
 
 
 def to_json(reproduction: Reproduction) -> dict[str, Any]:
-    """Everything measured, for machines.
+    """All measurements, for machines.
 
     ``values`` has every measured value of every item by ``paper.item.key``, all seeds pooled;
     ``run_means`` and ``half_widths`` have the mean over the seeds and half of its 95 % interval for

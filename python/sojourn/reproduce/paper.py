@@ -236,7 +236,7 @@ class ItemVariant:
         key: first part of the keys of its cases and values, such as ``tc_weight``.
         what: the difference, as a phrase.
         change: makes the variant's scenario from that of a case.
-        edit: what else is changed, for a variant that a reader asks for; None for a paper's own.
+        edit: further changes, for a variant that a reader asks for; None for one of the paper.
         cases: a pattern for the keys of the cases that `edit` changes; the others stay.
     """
 
@@ -315,7 +315,7 @@ class Item:
         """The values of a variant.
 
         Raises:
-            InputError: it is a reader's, and leaves nothing to measure.
+            InputError: a reader asked for it, and it leaves nothing to measure.
         """
         own = {key.split(".", 1)[1]: pool for key, pool in pools.items()}
         try:
@@ -340,9 +340,9 @@ class Mark:
         part: number of its part.
         x: position on the horizontal axis; None if the published value is that position.
         y: the same for the vertical axis.
-        level: instead of both, ``y`` for a line at the published height, ``x`` for an upright one.
+        level: instead of `x` and `y`: ``y`` for a horizontal line there, ``x`` for a vertical one.
         scale: factor from the unit of the claim to that of the axis.
-        offset: added to it.
+        offset: added to the scaled value.
     """
 
     figure: str

@@ -1,4 +1,4 @@
-"""The replicas of one case as a measure gets them: all seeds pooled, or a single one."""
+"""The replicas of one case as a measure gets them: all seeds pooled, or a single seed."""
 
 from __future__ import annotations
 

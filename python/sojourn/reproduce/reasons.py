@@ -3,8 +3,8 @@
 Measured values are in braces, with a format as in Python:
 
 * ``{light.pie.qd.p50_ms:.1f}``: a value of the claim's item; ``{F3/light...:.1f}`` of another one.
-  In reasons for orders, in paragraphs, and where the same reason gives its interval, it is the
-  mean over the seeds, like both sides of an order; otherwise that of all seeds pooled;
+  In reasons for orders, in paragraphs, and where the same reason gives its interval, the value is
+  the mean over the seeds, as on both sides of an order; otherwise it is that of all seeds pooled;
 * ``{a - b:.1f}``, ``{a / b:.2f}``: of two values; ``{a falls to b:.0f}``: the decrease in percent;
 * ``{± a:.1f}``: half of the value's 95 % interval over the seeds;
 * ``{worst:.2f}``: the value of the part that decided the verdict, ``{± worst:.2f}`` its interval;

@@ -66,7 +66,7 @@ def select(
 
 
 def _with_items(names: Iterable[str]) -> list[tuple[str, str | None]]:
-    """Papers with their items; those of a folder may follow it under their own names."""
+    """Papers with their items; after a folder's name, items may follow by their own names."""
     found: list[tuple[str, str | None]] = []
     for each in names:
         if found and folder.is_folder(found[-1][0]) and _ITEM.fullmatch(each):

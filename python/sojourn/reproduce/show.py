@@ -161,7 +161,7 @@ def score_text(score: Score) -> str:
 
 
 def against(judged: JudgedClaim) -> str:
-    """The worst part's measured and published value, and how many parts are as published."""
+    """The worst part's measured and published value, and how many parts agree."""
     part = judged.worst()
     if part is None:
         return "–"

@@ -81,7 +81,7 @@ def spread(
     Args:
         runs: runs of the simulator, each path once.
         store: the store that keeps them.
-        workers: execute them; ended here.
+        workers: they execute the runs, and end here.
         progress: receives the progress of the runs.
 
     Raises:

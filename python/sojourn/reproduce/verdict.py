@@ -9,11 +9,11 @@ points (exact) or 5 (approx), near 0 and 100 % within half of the distance to th
 1 point; *near* within twice that. Changes (``% less``, ``% more``) are numbers like others.
 
 Bounds ("more than 90 %") and ranges, whose ends are bounds: *match* only if met; *near* if missed
-by at most 5 % of the bound, or by 1 ms, 0.05 Mbit/s or, of shares, 1 point.
+by at most 5 % of the bound, or by 1 ms, 0.05 Mbit/s or, for shares, 1 point.
 
 Orders: *holds* if the margin is positive in the mean over the seeds and its 95 % interval does not
-reach zero; *weak* if it is positive but the interval reaches zero, or if there is one seed and so
-no interval; otherwise *fails*. Results without randomness hold or fail.
+reach zero; *weak* if it is positive but the interval reaches zero, or if one seed gives no
+interval; otherwise *fails*. Results without randomness hold or fail.
 
 A claim of several parts is as good as its worst part.
 
@@ -178,7 +178,7 @@ def _missed(part: Part, found: float) -> float:
 def _of_error(error: float, matches: float, is_near: float) -> ClaimVerdict:
     if math.isnan(error):
         return "no value"
-    # Rounding of binary fractions does not count.
+    # Allows for the rounding of binary fractions.
     error *= 1.0 - 1e-12
     if error <= matches:
         return "match"

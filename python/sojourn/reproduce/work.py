@@ -53,8 +53,8 @@ class Tally:
     Attributes:
         made: runs simulated now.
         cached: runs found in the store.
-        simulated_s: simulated seconds of those made now.
-        packets: packets through the queues of those made now.
+        simulated_s: simulated seconds of the runs simulated now.
+        packets: packets through the queues of the runs simulated now.
     """
 
     made: int
@@ -149,7 +149,7 @@ def make(
     """
     wanted = {run.path: run for run in runs}
     missing = [run for run in wanted.values() if not run.path.exists()]
-    # The longest first, so no single core is busy with a long run at the end.
+    # The longest run first, so that no single core is busy with it at the end.
     missing.sort(key=lambda run: -run.scenario.duration_s)
     packets = 0
     if missing:

@@ -22,7 +22,7 @@ def interruptible(work: Callable[[_core.Cancel], T], memory: str | None = None) 
 
     Raises:
         Interrupted: Ctrl-C.
-        MemoryError: the work took more.
+        MemoryError: the work took more memory.
     """
     switch = bounded(memory)
     with ThreadPoolExecutor(1) as pool:

@@ -1,7 +1,7 @@
 """Checks before runs begin whether the machine has the memory that they need.
 
-Otherwise the system would kill a scenario of a hundred million flows, or other programs, without a
-message.
+Otherwise, with a scenario of a hundred million flows, the system would kill this or other programs
+without a message.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def check(
         allowed: a size such as ``32GB`` that replaces the free memory.
 
     Raises:
-        InputError: they need more; names the key of the scenario that causes it.
+        InputError: they need more memory; the message names the scenario's key that causes it.
     """
     needed = expected(scenario, runs, at_once)
     check_bytes(lambda: f"{_driver(scenario, runs, at_once)}; in all", needed, allowed)
@@ -61,7 +61,7 @@ def check_bytes(what: Callable[[], str], bytes_needed: float, allowed: str | Non
         allowed: a size such as ``32GB`` that replaces the free memory.
 
     Raises:
-        InputError: less is available.
+        InputError: less memory is available.
     """
     limit = _size(allowed) if allowed is not None else _free_bytes()
     if limit is None or bytes_needed <= limit:

@@ -53,7 +53,7 @@ class Result(TabularByName):
         run: the run to read.
         labels: columns that saved tables have in addition to their own; see
             `sojourn.running.labels`.
-        cancel: also ends `save`.
+        cancel: cancels `save` too.
     """
 
     main_table = "summary"
@@ -139,7 +139,7 @@ class Result(TabularByName):
         return found
 
     def rows(self, name: str, first: int = 0, count: int | None = None) -> list[dict[str, Any]]:
-        """The same row by row: a value by column for each."""
+        """The same table as one mapping per row, from column to value."""
         columns = self.columns(name, first, count)
         rows = zip(*columns.values(), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -349,7 +349,7 @@ class StoredTables:
 
 
 def _is_manifest(facts: Mapping[str, Any]) -> bool:
-    """Whether facts have the keys that readers of manifests need."""
+    """Whether a manifest has the keys that its readers need."""
     kinds: dict[str, type] = {"digest": str, "warnings": list, "name": str, "seed": int}
     return all(isinstance(facts.get(key), kind) for key, kind in kinds.items())
 

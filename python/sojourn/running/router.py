@@ -1,6 +1,7 @@
 """The router in real time: our AQMs between two network namespaces of this machine.
 
-Packets of any program pass it. It is a separate process, in a group that ends with this one.
+Packets of any program pass through it. The router is a separate process, in a group that ends with
+this process.
 """
 
 from __future__ import annotations
@@ -62,9 +63,9 @@ class Options:
             the other direction.
         near: place of the near end: ``new``, ``host``, the name of a namespace or its file.
         far: the same for the far end.
-        duration: duration; without one until a command at the near end has ended, or for ever.
+        duration: duration; by default until the command at the near end has ended, or unlimited.
         spin: how long the router polls before a packet is due; more precise, but keeps a core busy.
-        stall: a packet that leaves later than this makes the run invalid; ``5ms`` by default.
+        stall: the run is invalid if a packet leaves later than due by more; ``5ms`` by default.
         mtu: the largest IP packet; ``1500B`` by default.
         command: the program at the near end with its arguments.
         far_command: the same for the far end.
@@ -305,10 +306,10 @@ def _listen(reports: BinaryIO, control: BinaryIO, listener: Listener) -> dict[st
 
 
 def next_report(reports: BinaryIO) -> dict[str, Any]:
-    """The next line of a router.
+    """The next report line of a router.
 
     Raises:
-        RunFailed: it is about a failure, or the router has ended without one.
+        RunFailed: the line reports a failure, or the router has ended without one.
     """
     line = reports.readline()
     if not line:

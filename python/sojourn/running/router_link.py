@@ -41,7 +41,7 @@ class LinkEnd:
         address: address of its interface.
         ipv6_address: the same for IPv6; None if this machine has none, or the MTU is below 1280 B.
         pid: a process in its network namespace.
-        programs: those that were started there.
+        programs: programs that were started there.
     """
 
     address: str
@@ -69,7 +69,8 @@ class LinkEnd:
         Args:
             command: the program and its arguments.
             check: whether another exit code than 0 raises `subprocess.CalledProcessError`.
-            timeout: seconds, after which it is ended and `subprocess.TimeoutExpired` raised.
+            timeout: seconds after which the program is ended and `subprocess.TimeoutExpired`
+                raised.
         """
         pipe = subprocess.PIPE
         with self.popen(command, stdout=pipe, stderr=pipe, text=True) as process:
@@ -90,7 +91,7 @@ class RouterLink:
     Attributes:
         near: the end whose packets go up.
         far: the other end.
-        ended: the final report, behind the block: ``summary`` rows, ``facts``, ``warnings``,
+        ended: the final report, after the block: ``summary`` rows, ``facts``, ``warnings``,
             ``remarks`` (what a scenario's links became) and ``invalid``, why it is not a valid
             experiment.
     """
@@ -105,7 +106,7 @@ class RouterLink:
         self._failure: RunFailed | None = None
 
     def __enter__(self) -> RouterLink:
-        """Start it; both interfaces are up.
+        """Start the router; both interfaces are up afterwards.
 
         Raises:
             ScenarioError: an option is invalid.
@@ -135,7 +136,7 @@ class RouterLink:
         self, kind: type[BaseException] | None, _value: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:  # fmt: skip
-        """End it.
+        """End the router.
 
         Raises:
             RunFailed: the router failed while the block ran.

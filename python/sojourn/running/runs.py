@@ -55,13 +55,13 @@ def run(
             of the scenario's own; see `sojourn.control`.
         apps: applications written in Python by the name of the flows that have them, instead of the
             scenario's own; see `sojourn.app`.
-        endpoints: transport libraries such as ``quinn:cc=bbr``, by what the scenario calls the
+        endpoints: transport libraries such as ``quinn:cc=bbr``, keyed by the scenario's name of the
             transport; see `sojourn.endpoint`.
         out: folder to save the result in; it is checked before the work begins.
         progress: receives the progress of the run.
-        store: the store for earlier and new runs; None to run in any case.
+        store: the store for earlier and new runs; None to simulate without a store.
         memory: a size such as ``32GB`` that the run may take, instead of the free memory.
-        engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``; one.
+        engine: ``sim``, the packet simulator, ``linux``, the real kernel, or ``ns3``; only one.
         **engine_options: options of the engine; ``linux`` has ``kernel``, the path of a User-Mode
             Linux kernel.
 

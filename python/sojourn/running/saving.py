@@ -40,7 +40,7 @@ def save(
     Raises:
         OSError: the folder cannot be written, or the disk is full. No files of this run remain
             then, and an earlier run in the folder is unchanged.
-        Cancelled: it was cancelled; the same holds.
+        Cancelled: it was cancelled; the folder is left in the same way.
     """
     with files.Together() as together:
         stale = [folder / files.MANIFEST]
@@ -76,8 +76,8 @@ def _written(
 class _Hashed:
     """A file to write to, and the SHA-256 of what was written.
 
-    It is opened once there is much to write: a run has a dozen tables, most of them without rows,
-    and syncing a file to disk takes longer than writing a table.
+    The file is opened only when much has been written: a run has a dozen tables, most of them
+    without rows, and syncing a file to disk takes longer than writing a table.
     """
 
     def __init__(self, opened: Callable[[], BinaryIO]) -> None:
@@ -104,7 +104,7 @@ class _Hashed:
         return len(content)
 
     def finish(self) -> None:
-        """Write what was kept back."""
+        """Write the buffered data."""
         if self._file is None:
             self._file = self._opened()
         for content in self._kept:

@@ -27,7 +27,7 @@ def series(
         )
     wanted = (scope, name, metric)
     of: dict[int, float] = {}
-    begins = set()  # a series may lack bins, but not all series lack the same one
+    begins = set()  # a series may lack bins, but no bin is missing from all series
     for row in rows:
         begins.add(row["t_ns"])
         if (row["scope"], row["name"], row["metric"]) == wanted:

@@ -5,9 +5,9 @@ else ``~/.cache/sojourn``). Its name is the digest of everything the content dep
 resolved scenario with its seed, the engine, and the bytes of the compiled core, so a rebuilt core
 never returns old runs.
 
-An entry is a line with the format version, a line with the SHA-256 of its name and the rest, and
-the rest. An entry that does not match, or whose content is not a run, is reported and removed, and
-its run is repeated.
+An entry has a line with the format version, a line with the SHA-256 of its name and content, and
+the content. An entry that does not match, or whose content is not a run, is reported and removed,
+and its run is repeated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DIGEST_BYTES = 20
 """Half the hexadecimal digits of an entry's name."""
 CORE = "core.txt"
 """The file next to the entries that holds the digest of the compiled core."""
-# Larger runs, such as those with every packet of a long run, would fill a disk.
+# Larger results, such as those with every packet of a long run, would fill a disk.
 LARGEST_BYTES = 256 << 20
 
 _MAGIC = b"sojourn store %d\n" % FORMAT
@@ -224,7 +224,7 @@ def simulator() -> str:
 
 
 def _packed(tables: Mapping[str, bytes]) -> bytes:
-    """Files as one: a line of JSON with their names and sizes, then their content.
+    """Files packed into one: a line of JSON with their names and sizes, then their content.
 
     This is not an archive format, because importing a reader takes 10 ms.
     """

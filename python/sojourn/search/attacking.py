@@ -42,8 +42,8 @@ class Judged:
 
     Attributes:
         badness: mean by AQM with its 95 % interval.
-        score: mean difference to the best of the others, pair by pair of the same seed; without
-            others as `badness`.
+        score: mean difference from the best of the other AQMs, paired by seed; without other AQMs
+            the same as `badness`.
     """
 
     badness: dict[str, Estimate]
@@ -59,9 +59,9 @@ class AttackResult(Tabular):
         base: the base scenario.
         tried: every scenario, in order.
         worst: the worst of these.
-        small: the worst, simplified.
-        judged: the small one under other seeds.
-        scenario: the small one.
+        small: the worst scenario, simplified.
+        judged: the simplified scenario's result under other seeds.
+        scenario: the simplified scenario.
         runs: number of runs that were not found in the store.
         failed: reason by run, of failed runs.
     """
@@ -77,7 +77,7 @@ class AttackResult(Tabular):
     failed: dict[str, str]
 
     def to_arrow(self) -> pa.Table:
-        """One row per scenario that was tried and AQM.
+        """One row for each tried scenario and AQM.
 
         Returns:
             Columns ``variant`` (its index among those tried), each varied key (null for the base
@@ -160,7 +160,7 @@ def _judge(variants: Variants, variant: ScenarioVariant) -> Judged:
 
 
 def judge(found: Mapping[str, Sequence[float]], aqm: str, against: Sequence[str]) -> Judged:
-    """Mean badness by AQM, and how much worse one is than the best of others.
+    """Mean badness by AQM, and how much worse the attacked AQM is than the best other one.
 
     Args:
         found: badness by AQM, one value per seed, of the same seeds.

@@ -55,7 +55,7 @@ class _Simplifying:
     def shed(
         self, small: Attacked, fewer: Callable[[ScenarioVariant], list[ScenarioVariant]]
     ) -> Attacked:
-        """Remove one part after the other, each time the one that costs least."""
+        """Remove parts one by one, each time the one that lowers the score least."""
         while candidates := fewer(small.variant):
             best = max(self.variants.attacked(candidates), key=lambda one: _or_less(one.score))
             if not best.score >= self.least:
@@ -111,7 +111,7 @@ class _Simplifying:
 
 
 def _shorter_times(duration_s: float, warmup_s: float) -> Iterator[dict[str, str]]:
-    """Round durations below a duration, with a warm-up of at most the same share."""
+    """Round durations below a given one, with a warm-up of at most the same share."""
     length_s = duration_s
     while (length_s := _round_below(length_s)) >= 1.0:
         warmup = _round_below(length_s * warmup_s / duration_s * 1.001) if warmup_s else 0.0
@@ -126,7 +126,7 @@ def _round_below(size: float) -> float:
 
 
 def _rounder(axis: StudyAxis, value: Value) -> Iterator[Value]:
-    """Rounder values, the roundest first, within the bounds: of the series 1, 2, 5, then digits."""
+    """Rounder values within the bounds, the roundest first: 1, 2, 5, ..., then fewer digits."""
     found = quantity(value)
     if axis.ends is None or found is None or found.size <= 0.0:
         return

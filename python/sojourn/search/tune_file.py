@@ -64,7 +64,7 @@ class TuneSearch:
     laws: tuple[LawFile, ...] = ()
 
     def text(self, settings: Mapping[str, Value]) -> str:
-        """The AQM with settings, in text form."""
+        """The AQM's text form with these settings."""
         if not settings:
             return self.aqm
         more = ",".join(f"{name}={value}" for name, value in settings.items())

@@ -4,9 +4,9 @@ A setting is compared with the default under the same seeds. Its loss in a scena
 over seeds of the logarithm of the ratio to the default, so scenarios with long and with short
 queues count alike; its total loss is the mean over scenarios.
 
-A setting is stopped after the first seeds if it loses to the best so far, or breaks a condition,
-with the 95 % interval of the (paired) differences above 0. This only guides the search; the result
-is judged by held-out runs.
+A setting is stopped after the first seeds if the 95 % interval of the (paired) differences shows
+that it loses to the best so far, or breaks a condition. This only guides the search; the result is
+judged by held-out runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Tried:
     """A setting that was tried.
 
     Attributes:
-        text: the AQM with it.
+        text: the AQM's text form with the setting.
         settings: its parameters.
         losses: indexed by aim, scenario and seed, shape ``(n_aims, n_scenarios, n_seeds)``.
         excess: indexed by condition and scenario: by how much the means over seeds break the
@@ -57,7 +57,7 @@ class Tried:
 
     @property
     def loss(self) -> tuple[float, ...]:
-        """The mean over scenarios, by aim."""
+        """The mean loss over scenarios, by aim."""
         return tuple(_mean([_mean(seeds) for seeds in places]) for places in self.losses)
 
     @property
@@ -113,8 +113,8 @@ class TuneResult(Tabular):
     Attributes:
         search: the search.
         tried: every setting, in order.
-        judged: the best, the robust one, and with two aims the front; empty if no setting keeps the
-            conditions.
+        judged: the best setting, the robust one, and with two aims the front; empty if no setting
+            keeps the conditions.
         default: the default in the held-out scenarios, with its conditions.
         runs: number of runs that were not found in the store.
         failed: reason by run, of failed runs.
@@ -190,7 +190,7 @@ class _Tuning:
             check_numbers(place.name, numbers, search.goal)
 
     def run(self, study: Any) -> TuneResult:
-        """Ask, run and tell, then judge."""
+        """Ask Optuna for settings, run them, report the losses; then judge."""
         tried: list[Tried] = []
         while len(tried) < self._search.trials:
             count = min(asking.TOGETHER, self._search.trials - len(tried))
@@ -321,7 +321,7 @@ def _ratio(aim: Aim, losses: Sequence[float]) -> Estimate:
 
 
 def _differences(own: list[list[float]], other: list[list[float]]) -> list[float]:
-    """Paired by scenario and seed, for seeds that both have."""
+    """The losses of two settings paired by scenario and seed, for seeds that both have."""
     return [
         a - b
         for mine, theirs in zip(own, other, strict=True)

@@ -30,7 +30,7 @@ class ScenarioVariant:
 
     @property
     def label(self) -> str:
-        """For people: ``rate 2mbit, without bulk``."""
+        """The differences as text: ``rate 2mbit, without bulk``."""
         parts = [f"{name} {value}" for name, value in {**self.values, **self.times}.items()]
         return ", ".join([*parts, *(f"without {name}" for name in self.without)]) or "as it is"
 

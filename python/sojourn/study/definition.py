@@ -40,14 +40,14 @@ class Study:
         scenario: file or shipped name of the base scenario.
         axes: the axes.
         sets: dotted keys and values that hold for every point.
-        only: if there are any, a point must match one of these filters.
-        skip: a point must match none of these.
+        only: filters, if any, one of which a point must match.
+        skip: filters that a point must not match.
         metrics: keys of table ``summary`` that tables and pages show, such as
             ``queue/bottleneck/delay_p95``.
         seeds: seeds per point, from 1 on; with `until` the rule decides.
         until: the stopping rule, if any.
         sampling: the sampling of axes without a number of points.
-        max_points: more points are refused.
+        max_points: the largest number of points that is accepted.
         folder: base of a relative path of the scenario.
         document: the study as written, with the changes by `aqms` and `engine`.
         laws: custom laws that an axis names.

@@ -22,7 +22,7 @@ class EndpointLibrary:
     """A transport library, for any machine with access to its file.
 
     Attributes:
-        transport: what the scenario calls the transport.
+        transport: the scenario's name of the transport.
         library: the library with its settings; a file has an absolute path.
         source: the library in full with its transport, as manifests name it.
     """
@@ -33,7 +33,7 @@ class EndpointLibrary:
 
     @property
     def written(self) -> str:
-        """What `--endpoint` takes."""
+        """The argument of `--endpoint` for it."""
         return f"{self.transport}={self.library}"
 
 

@@ -191,11 +191,11 @@ class _Lent(Executor):
         return self._executor.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Do nothing: batches that run end by themselves."""
+        """Do nothing: running batches complete by themselves."""
 
 
 def _begin_worker() -> None:
-    """Ctrl-C is left to the client; a worker ends with its client, even a killed one."""
+    """Ctrl-C is left to the client; a worker ends with its client, even if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -40,7 +40,7 @@ class StudyPoint:
 
     @property
     def label(self) -> str:
-        """For people: ``aqm pie, flows 4``."""
+        """The values as text: ``aqm pie, flows 4``."""
         return ", ".join(f"{name} {value}" for name, value in self.values.items())
 
 

@@ -81,7 +81,7 @@ class PointScenario:
 
     @property
     def scenario(self) -> _core.Scenario:
-        """Resolved, under its own seed; a study resolves it again at each call."""
+        """The scenario, resolved under its own seed; a study resolves it again at each call."""
         return self._made()
 
     def addresses(self, seeds: int) -> list[str]:

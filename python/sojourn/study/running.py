@@ -144,7 +144,7 @@ def check_metrics(study: Study, units: Mapping[str, str]) -> None:
 
 
 class _Missing(Sequence[tuple[int, int]]):
-    """Runs that are to be made, as index of the point and seed, in two numbers each."""
+    """Runs to be made, each as two numbers: index of the point, and seed."""
 
     def __init__(self) -> None:
         self._places, self._seeds = array("Q"), array("Q")
@@ -257,7 +257,7 @@ class _Session:
     def _check_metrics(self, runs: Sequence[BatchRun], units: Mapping[str, str]) -> None:
         """Call `check_metrics` once the first and the last run are finished.
 
-        One of both may lack a metric; Jain's index, for example, needs two flows. Metrics of runs
+        Either may lack a metric; Jain's index, for example, needs two flows. Metrics of runs
         in the store count too.
         """
         self._unchecked -= {run.address for run in runs}

@@ -14,7 +14,7 @@ checked too, because a digest does not show that the content was right.
 
 A worker may die after it wrote a fragment and before its client learns of it, so two fragments may
 hold the same run. Compaction copies the runs that the table lacks, and then removes the fragments;
-if it dies at any time, the table has each run once, and nothing is lost. Readers use the table and
+whenever it dies, the table has each run once, and nothing is lost. Readers use the table and
 the additional runs of fragments.
 """
 

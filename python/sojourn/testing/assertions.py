@@ -6,8 +6,8 @@
         run = sojourn_run("home.toml", aqm="pie")
         assert run.metric("delay_p95", of="bottleneck") < ms(20)
 
-A comparison is true if it has passed and false if it has failed. What is undecided after the last
-seed, or invalid, raises `NotDecided`, so that it never passes.
+A comparison is true if it has passed and false if it has failed. One that is undecided after the
+last seed, or invalid, raises `NotDecided`, so it never passes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SeededRuns:
         tested: what is run.
         session: makes the runs.
         confidence: probability with which a decision holds.
-        max_seeds: still undecided after this many, an assertion raises `NotDecided`.
+        max_seeds: an assertion that is undecided after this many raises `NotDecided`.
     """
 
     name: str
@@ -123,7 +123,7 @@ class SeededMetric:
         key: key of the metric in `Result.summary`.
         of: its link or class.
         factor: factor of the other side where two are compared.
-        decision: the last one.
+        decision: the last decision.
     """
 
     runs: SeededRuns
@@ -262,7 +262,7 @@ def of_scenarios(
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
         aqms: None for the scenario's own.
-        engine: where.
+        engine: the engine of the runs.
         session: makes the runs.
         link: the link that gets the AQM; as for `sojourn.run`.
         sets: dotted keys with values that override the file.

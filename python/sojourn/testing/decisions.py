@@ -58,7 +58,7 @@ class Decision:
     def measured(self) -> str:
         """What was measured, with interval and seeds: ``24.1 ms (23.8 to 24.5), 8 seeds``.
 
-        Without an interval if the seeds do not matter: one of width zero would look exact.
+        No interval is shown if the seeds do not matter: one of width zero would look exact.
         """
         if self.reason:
             return self.reason

@@ -51,7 +51,7 @@ class TestedScenario:
 
     @property
     def label(self) -> str:
-        """For people: ``pie on linux, flows.bulk.count=50``; empty for the file as it is."""
+        """As text: ``pie on linux, flows.bulk.count=50``; empty for the file as it is."""
         engine = "" if self.engine.name == registry.NAMES[0] else f"on {self.engine.name}"
         sets = [f"{key}={value}" for key, value in self.sets.items()]
         return ", ".join(filter(None, [" ".join(filter(None, [self.aqm, engine])), *sets]))
@@ -90,7 +90,7 @@ class Expected:
     rule: Until
 
     def with_max_seeds(self, seeds: int) -> Expected:
-        """The same with another maximum number of seeds.
+        """The expectation with another maximum number of seeds.
 
         Raises:
             InputError: the seeds are too few for an interval.
@@ -258,7 +258,7 @@ class _Reader:
         return replace(variant, scenario=scenario, link=link, aqm=against)
 
     def _on(self, variant: TestedScenario, engine: str) -> TestedScenario:
-        """The same on another engine."""
+        """The variant on another engine."""
         if engine == variant.engine.name:
             raise self._refuse("against", f"{engine} is compared with itself; name another engine")
         try:

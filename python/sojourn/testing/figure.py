@@ -61,7 +61,7 @@ def _group(group: Sequence[Decision]) -> Iterator[str]:
 
 
 def _axis(group: Sequence[Decision]) -> tuple[float, float]:
-    """Both ends, beyond everything finite that is drawn."""
+    """Both ends of the axis, beyond everything finite that is drawn."""
     expected = group[0].expected
     ends = [expected.low, expected.high]
     for decision in group:

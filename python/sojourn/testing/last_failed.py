@@ -16,14 +16,14 @@ _FILE = "not-passed.json"
 
 
 def select(expected: Sequence[Expected]) -> list[Expected]:
-    """Those that did not pass the last time; all if unknown."""
+    """The expectations that did not pass the last time; all if unknown."""
     known = _read()
     found = [each for each in expected if each.name in known.get(_file(each), [])]
     return found or list(expected)
 
 
 def note(decisions: Sequence[Decision]) -> None:
-    """Record what did not pass; an unwritable cache is not an error."""
+    """Record the expectations that did not pass; an unwritable cache is not an error."""
     known = _read()
     for decision in decisions:
         names = [n for n in known.get(_file(decision.expected), []) if n != decision.expected.name]

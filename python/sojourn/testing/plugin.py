@@ -48,7 +48,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """End the session at Ctrl-C, and skip a test of ours that this machine cannot run.
 
-    It lacks a kernel or a compiler then, and the skip says which.
+    Such a machine lacks a kernel or a compiler, and the skip says which.
     """
     try:
         return (yield)
@@ -70,7 +70,7 @@ class ScenarioFile(pytest.File):
     """A scenario file; its tests share their runs."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The expectations, of which a file may have none: fixtures use such files."""
+        """The file's expectations, if any: fixtures also use files without."""
         from sojourn.errors import ScenarioError
         from sojourn.testing import expectations
 
@@ -102,7 +102,7 @@ class ExpectationItem(pytest.Item):
         from sojourn.testing.assertions import require_passed
 
         (decision,) = self._runs.decide_all([self._expected])
-        self.user_properties.append(("measured", decision.measured))  # JUnit has them
+        self.user_properties.append(("measured", decision.measured))  # for JUnit
         require_passed(decision)
 
     def repr_failure(

@@ -17,7 +17,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def junit(decisions: Sequence[Decision], began: datetime) -> str:
-    """As JUnit XML, a suite for each file; undecided and invalid become errors.
+    """Decisions as JUnit XML, a suite for each file; undecided and invalid ones become errors.
 
     Args:
         decisions: the worst first.
@@ -60,12 +60,12 @@ def _case(suite: ET.Element, decision: Decision) -> None:
 
 
 def _milliseconds(decision: Decision) -> int:
-    """Integral, so that a suite's time is the sum of its cases."""
+    """Whole milliseconds, so that a suite's time is the sum of its cases."""
     return round(decision.seconds * 1e3)
 
 
 def tap(decisions: Sequence[Decision]) -> str:
-    """As TAP 14; undecided and invalid ones are not ok, with their outcome."""
+    """Decisions as TAP 14; undecided and invalid ones are not ok, with their outcome."""
     lines = ["TAP version 14", f"1..{len(decisions)}"]
     for number, decision in enumerate(decisions, 1):
         name = re.sub(r"([\\#])", r"\\\1", f"{decision.expected.place} {decision.expected.name}")
@@ -96,7 +96,7 @@ def github_annotations(decisions: Sequence[Decision]) -> list[str]:
 
 
 def step_summary(decisions: Sequence[Decision]) -> str:
-    """As Markdown, for ``$GITHUB_STEP_SUMMARY``."""
+    """Decisions as Markdown, for ``$GITHUB_STEP_SUMMARY``."""
     lines = ["| | expectation | measured |", "|---|---|---|"]
     for decision in decisions:
         expected = decision.expected
@@ -114,7 +114,7 @@ def headline(decisions: Sequence[Decision]) -> str:
 
 
 def as_data(decision: Decision) -> dict[str, Any]:
-    """For JSON."""
+    """The decision as data for JSON."""
     expected = decision.expected
     return {
         "file": expected.file, "line": expected.line, "name": expected.name, "key": expected.key,

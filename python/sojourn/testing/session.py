@@ -50,7 +50,7 @@ class Session:
     store: Store | None = DEFAULT_STORE
     progress: Callable[[], Progress | None] = lambda: None
     _runs: dict[tuple[str, int], RunSummary | str] = field(default_factory=dict)
-    # By identity, with the variant, which must live as long as its identity is known.
+    # Keyed by a variant's `id`; holds the variant, so that no other object gets the same `id`.
     _keys: dict[int, tuple[TestedScenario, str]] = field(default_factory=dict)
     _baselines: dict[str, baseline.Baseline] = field(default_factory=dict)
 

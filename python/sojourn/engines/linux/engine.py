@@ -151,7 +151,7 @@ class Linux:
 def version_of(scenario: _core.Scenario, own_kernel: Path | None) -> str:
     """The version of the kernel whose disciplines a scenario runs.
 
-    Empty if ours run, or if none is available, which the run reports.
+    Empty if it runs our disciplines, or if no kernel is available, which the run reports.
     """
     if _core.linux_wish(scenario)[1] != "kernel":
         return ""

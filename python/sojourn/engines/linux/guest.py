@@ -2,7 +2,7 @@
 
 The guest's root is this machine's file system, read-only and limited to the files that it needs
 (:func:`sight`); its `/run` is a private scratch folder. It has no network and needs no capability
-and no device. All its processes are in one group that ends with this one.
+and no device. All its processes are in one group that ends with this process.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ NAME = "guest"
 INIT = "init"
 # Only pages that the guest touches take memory of the host.
 _MEMORY = "2G"
-# All memory may hold packets of TCP (pages): the share that the kernel would choose stops flows on
-# long, fast paths (docs/facts/linux.md, linux-18).
+# TCP may use all memory (in pages): the kernel's default share stalls flows on long, fast paths
+# (docs/facts/linux.md, linux-18).
 _TCP_MEMORY = f"echo '{' '.join(['524288'] * 3)}' > /proc/sys/net/ipv4/tcp_mem"
 # Our program runs under SCHED_FIFO (docs/facts/linux.md, linux-35); the kernel would throttle it
 # after 0.95 s of work in a second.
@@ -62,7 +62,7 @@ REMEDIES = {
     "Kernel panic": "take the kernel that `sojourn kernel build` makes, or with --kernel look at "
     "yours",
 }
-# Programs of the user may compute, which takes no virtual time, but not for ever.
+# User programs may compute without virtual time passing, but not for ever.
 OF_PROGRAMS = Patience(
     cpu_s=60.0,
     remedy="one of the programs computes, or starts others, without end: where it waits, let it "
@@ -91,7 +91,7 @@ def run(
         seed: seed of the kernel's random numbers.
         watcher: receives its progress.
         seccomp: whether a capable kernel switches to programs without ptrace.
-        programs: those of the user, which may open more files.
+        programs: the user's programs, which may open more files.
 
     Raises:
         Cancelled: the watcher stopped it.
@@ -141,12 +141,12 @@ def sight(kernel: Path, folder: Folder, plan: str, more: Sequence[str] = ()) -> 
 
 
 def paths() -> str:
-    """The module search path of this process, for one that may load a law."""
+    """The module search path of this process, for a child process that may load a law."""
     return ":".join(os.path.realpath(path) for path in sys.path if path)
 
 
 def write_script(folder: Folder, place: str, before: Sequence[str] = ()) -> None:
-    """Write the script of the guest's first shell: `before`, then it becomes our program."""
+    """Write the script of the guest's first shell, which runs `before` and becomes our program."""
     program = [
         os.path.realpath(sys.executable), "-P", "-s", "-S", str(BOOT), str(_core.__file__), "/run",
         paths(), place,

@@ -46,7 +46,7 @@ _FILES = (
     "crates/capi/Cargo.toml",
 )  # fmt: skip
 _HEADER = "include/ns3/core-module.h"
-# The name of ns-3's core library, and Debian's name.
+# The name of ns-3's core library, and its name in Debian.
 _CORE = re.compile(r"libns3\.(\d+)-core|libns3-core\.so\.(\d+)")
 # CMake's output.
 _NO_COMPILER = "is not able to compile a simple test program"

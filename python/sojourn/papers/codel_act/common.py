@@ -12,7 +12,7 @@ from sojourn.scenario import Bulk, FlowGroup, Link, Record, Scenario
 FLOWS = (1, 4, 16, 64)
 AQMS = {"codel": "CoDel", "codel_act": "CoDel-ACT", "pie": "PIE"}
 KIND = {"codel": "codel@draft", "codel_act": "codel@act", "pie": "pie@ietf_draft"}
-# §II: PIE was never deactivated; nor does it start only at a third of the buffer.
+# §II: PIE is never deactivated, and does not wait for a third of the buffer to start.
 SETTINGS = {"pie": {"on_off": "false"}}
 TARGET_MS = 5.0
 RATE_BPS = 10e6

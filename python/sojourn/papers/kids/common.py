@@ -63,7 +63,7 @@ RING = Device(packets=4)
 
 
 def _ared(target_ms: int) -> str:
-    """Thresholds of 0.5 and 1.5 target queues, at 1 ms of 1 and 2 MTU; Linux has no gentle mode."""
+    """Thresholds of 0.5 and 1.5 target queues, or 1 and 2 MTU at 1 ms; Linux has no gentle mode."""
     low, high = (1500, 3000) if target_ms == 1 else (target_ms * 625, target_ms * 1875)
     return f"ared@kids:min_th={low}B,max_th={high}B,target_delay={target_ms}ms,w_q={TC_WEIGHT}"
 
@@ -125,10 +125,10 @@ KEEP = ("delays", "goodput")
 
 
 def round_trips(pool: Pool, rtt_ms: int = 100) -> Distribution:
-    """RTTs as SPP measures them (fact papers-21), less the transmission of an acknowledgement.
+    """RTTs as SPP measures them (fact papers-21), less an acknowledgement's transmission time.
 
-    The kernel's captures have no departures of acknowledgements; there, RTTs are the one-way delays
-    of all packets plus the return path.
+    The kernel's captures have no departures of acknowledgements; on the kernel RTTs are the one-way
+    delays of all packets plus the return path.
     """
     if pairs := pool.distribution("class/bulk/pair_rtt"):
         return pairs

@@ -2,7 +2,7 @@
 
 Templates are those of `sojourn.reproduce.reasons`. Delays are the report's, with the transmission
 that a path's RTT contains (fact papers-5). `floyd_weight.` begins the keys of the runs in which
-ARED has the weight that Floyd et al. advise. `differs_kernel` has the real kernel.
+ARED has the weight that Floyd et al. advise. `differs_kernel` covers the real kernel.
 """
 
 from sojourn.papers.kids.common import LEVELS
@@ -16,7 +16,7 @@ PIE_HOLDS, WEIGHTS, COUNTS_SIGNALS, STATIONS = (
 
 
 def _medians(aqm: str, prefix: str = "") -> str:
-    """Medians at 5 ms by load, and where they are."""
+    """Templates for the three medians at a target of 5 ms, by load."""
     cells = [f"{{F3/{prefix}{level}.target5ms.{aqm}.qd.p50_ms:.1f}}" for level in LEVELS]
     return f"{cells[0]}, {cells[1]} and {cells[2]}"
 

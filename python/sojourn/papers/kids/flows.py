@@ -108,7 +108,7 @@ def _f12_measure(pools: Pools) -> dict[str, float]:
     return values
 
 
-# The slow start of all flows is taller than any spike after it, and ends within 10 s.
+# The delay peak of all flows' slow start exceeds any later spike, and ends within 10 s.
 _AFTER_START_S = (10, 40)
 
 

@@ -40,7 +40,7 @@ from sojourn.reproduce.paper import (
     listed,
 )
 
-# Parameter tables and what is not an experiment.
+# Parameter tables and other items that are not experiments.
 
 
 def _t2_measure(_pools: Pools) -> dict[str, float]:

@@ -17,28 +17,29 @@ S1_AQMS, S2_AQMS, S3_AQMS = (
     ("pie", "madpie", "codel"),
 )
 S1_RTTS, S2_RTTS = (100, 500), (100, 300, 500)
-# Files are whole segments (fact papers-2). 15000 B would be one segment and a round trip more.
+# Files are whole segments (fact papers-2). 15000 B would need one more segment and one more round
+# trip.
 FILE_BYTES = {kb: segments * 1460 for kb, segments in {15: 10, 44: 30, 73: 50, 102: 70}.items()}
 SIZES_KB = tuple(FILE_BYTES)
-# A packet of 218 B on the bottleneck and on the access link: part of every one-way delay.
+# Transmission of 218 B on the bottleneck and the access link, part of every one-way delay.
 CBR_TRANSMISSION_S = 218 * 8 / 10e6 + 218 * 8 / 100e6
 QD = "queuing delay [ms]"
 # Linux 3.17: the Reno-friendly estimate counts acknowledgements, the cubic curve packets.
 _CUBIC = "cubic:friendly_counts_acks=true"
 
 
-# The PIE under MADPIE. The paper's is the ns-2 code of PIE's authors of 2014 with a handful of
+# The PIE under MADPIE. The paper's PIE is the 2014 ns-2 code of PIE's authors with a handful of
 # changed lines (§VI, fact papers-14). The paper says of Figure 3 that PIE's delay often exceeds 100
 # ms because of the burst allowance, after the buffer has just been empty. Pan et al. 2013, §III,
-# grants it again as soon as the queue is idle, the code only after 1.5 s of calm, so the PIE of Pan
-# et al. 2013 is measured too.
+# grants the allowance again as soon as the queue is idle, the code only after 1.5 s of calm, so the
+# PIE of Pan et al. 2013 is measured too.
 PIE_2013, PIE_NS2 = "paper2013", "ns2"
 
 
 def _queue(aqm: str, deterministic_ms: int) -> str:
     """The AQM with the paper's parameters: target 20 ms, update 30 ms, burst allowance 100 ms.
 
-    alpha and beta are not printed; 0.125 and 1.25 Hz are our choice: the PIE of that time.
+    alpha and beta are not printed; 0.125 and 1.25 Hz are our choice, PIE's values at that time.
     """
     pie = f"@{PIE_NS2}:target=20ms,tupdate=30ms,max_burst=100ms,alpha=0.125hz,beta=1.25hz"
     return {

@@ -33,10 +33,10 @@ def cbr(pool: Pool, traffic: str, rtt_ms: int) -> dict[str, float]:
 
 
 def _cbr_goodput(pool: Pool, traffic: str) -> Floats:
-    """In bit/s per flow and second from 2 s on, when all flows have started.
+    """Goodput in bit/s, per flow and second, from 2 s on, when all flows have started.
 
-    Whole datagrams, as the paper counts them: 87 kbit/s are 50 datagrams of 218 B. Table ``bins``
-    has their payload, 190 B.
+    Counts whole datagrams, as the paper does: 87 kbit/s are 50 datagrams of 218 B. Table ``bins``
+    counts their payload, 190 B.
     """
     bins = [rates[2:].ravel() for rates in pool.goodput_bps(traffic, 1.0)]
     return np.concatenate(bins) * 218 / 190
@@ -62,7 +62,7 @@ def downloads(pool: Pool, traffic: str) -> dict[str, float]:
 
 
 def download_panel(values: Values, title: str, keys: Mapping[str, str]) -> BoxPanel:
-    """Boxes of download times: `keys` has the prefix of its values by the name of an AQM."""
+    """Boxes of download times: `keys` maps the name of an AQM to the prefix of its values."""
     found = {
         name: {f"{kb} kB": five(values, f"{key}.{kb}kb", "ms", 1e-3) for kb in SIZES_KB}
         for name, key in keys.items()
@@ -75,7 +75,7 @@ def download_panel(values: Values, title: str, keys: Mapping[str, str]) -> BoxPa
 def _bulk_goodput(pool: Pool, traffic: str) -> Floats:
     """Payload per second of all flows together from 1 s on, counted on arrival, even out of order.
 
-    Counted in order, a second that fills a hole would have more than the link carries.
+    Counted in order, a second in which a hole is filled would exceed the link's rate.
     """
     bins = [rates[1:] for rates in pool.arrivals_bps(traffic, 1.0)]
     return np.concatenate(bins) * _PAYLOAD

@@ -46,7 +46,7 @@ def _between(pool: Pool, start: float, end: float, var: str = "delay_mean") -> l
 def back_s(t_s: Floats, delay_s: Floats) -> float:
     """When the delay, averaged over 0.5 s, stays around 20 ms for a second; NaN if never.
 
-    Around 20 ms are 8 to 32 ms: an empty queue is not at the equilibrium (fact papers-16).
+    8 to 32 ms count as around 20 ms: an empty queue is not at the equilibrium (fact papers-16).
 
     Args:
         t_s: every 0.1 s, shape ``(n,)``.

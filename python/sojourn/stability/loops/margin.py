@@ -18,7 +18,7 @@ from sojourn.errors import InputError
 from sojourn.stability.arrays import Bools, Complexes, Floats, Indices
 from sojourn.stability.loops.feedback import Loop
 
-# In units of 1/scale. Below a hundredth no curve bends sharply, so few points suffice.
+# In units of 1/scale. Below 0.01 no curve bends sharply, so few points suffice.
 _GRID = np.concatenate([np.geomspace(1e-4, 1e-2, 16, endpoint=False), np.geomspace(1e-2, 1e2, 96)])
 _WIDE_GRID = np.geomspace(1e-12, 1e7, 1200)
 _CHUNK = 1024  # points whose grids fit into the cache

@@ -68,7 +68,7 @@ class Whole:
         """Change of rate, update of a held controller, bounds."""
         phase, state = self._phase(index), state.copy()
         if index and phase.from_step == index:
-            # The backlog stays, but its duration changes.
+            # The backlog in bytes stays, but the time to send it changes.
             before = self._phase(index - 1).rest.capacity_pps
             state[-2] *= before / phase.rest.capacity_pps
         state[-2] = np.maximum(state[-2], 0.0)

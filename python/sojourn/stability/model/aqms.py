@@ -20,7 +20,7 @@ from sojourn.stability.arrays import Floats
 from sojourn.stability.model.parameters import Settings, StepRows, settings, step_rows
 from sojourn.stability.model.windows import Window
 
-# RFC 8033 §5.4: no signal until the probabilities since the last one sum to this, then with p.
+# RFC 8033 §5.4: no signal until the probabilities since the last sum to this, then with p.
 _SILENT_SUM = 0.85
 
 
@@ -33,12 +33,12 @@ class PiAqm:
         target_s: target queue delay; one value, or one per operating point.
         alpha_hz: integral gain on the output, same shape.
         beta_hz: proportional gain on the output, same shape.
-        period_s: between updates.
+        period_s: time between updates.
         steps: rows of (output below which a row holds, factor on the steps of the controller), as
             in the registry; empty for no scaling.
         derandomised: whether signals are spaced, which makes them rarer than the output.
         squared: whether the probability is the square of the output (PI2).
-        coupling: k, the probability of a mark for scalable traffic per output if squared.
+        coupling: k: the mark probability of scalable traffic is k times the output, if squared.
         stamped: whether the delay is measured on departing packets.
         two_queues: whether scalable traffic has a separate queue (DualPI2).
         largest_output: bound of the output.
@@ -149,7 +149,7 @@ class RedAqm:
         return slope
 
     def _base(self, delay_s: Floats) -> Floats:
-        """p_b, the height of the line."""
+        """p_b, the value of the line."""
         share = (delay_s - self.lower_s) / (self.upper_s - self.lower_s)
         gently = self.max_p + (1.0 - self.max_p) * (delay_s / self.upper_s - 1.0)
         line = np.where(delay_s < self.upper_s, self.max_p * share, gently)

@@ -117,7 +117,7 @@ class Rest:
 
     @property
     def possible(self) -> Bools:
-        """Which points exist."""
+        """Which points have an equilibrium."""
         return np.asarray([not problem for problem in self.problem], np.bool_)
 
 
@@ -178,7 +178,7 @@ def _too_much(
 
 
 def _two_queues(aqm: PiAqm, where: Conditions) -> Rest:
-    """DualPI2: windows are inversely proportional to p': their sum gives it (fact stability-6)."""
+    """DualPI2: windows are proportional to 1/p', so their sum gives p' (fact stability-6)."""
     if where.cc.scalable or not where.scalable_cc.scalable:
         raise InputError(
             "cc, scalable_cc: dualpi2 takes a classic and a scalable congestion control, in that "

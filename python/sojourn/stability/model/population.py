@@ -21,7 +21,7 @@ class Population:
         packets: window at rest.
         signal_prob: probability of a signal at rest.
         signal_slope: change of that per change of the controller's output.
-        waits: whether they pass the controlled queue.
+        waits: whether the flows pass the controlled queue.
         late_s: extra lag of the response beyond one round trip, because the queue delay is measured
             late (a packet's sojourn time is as old as itself).
     """

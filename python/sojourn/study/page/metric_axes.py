@@ -50,7 +50,7 @@ def metric_axis(key: str, unit: str, values: Sequence[Estimate]) -> MetricAxis:
     Args:
         key: key of the metric.
         unit: unit in the store.
-        values: that figures show.
+        values: the values that figures show.
     """
     known = [value.mean for value in values if math.isfinite(value.mean)]
     name = key.partition("/")[2].rpartition("/")[0]

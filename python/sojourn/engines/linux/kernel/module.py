@@ -24,7 +24,7 @@ from sojourn.engines.linux.kernel import archives, module_tree, names, rust
 from sojourn.errors import InputError, Unavailable
 
 NAME = "sch_sojourn.ko"
-# Its plug-in for tc.
+# The module's plug-in for tc.
 TC_WORDS = "q_sojourn.so"
 BOTTLENECK = "sojourn-module"
 _ABOUT = "sch_sojourn.json"
