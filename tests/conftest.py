@@ -1,4 +1,4 @@
-"""What several tests share: a small scenario, and the command as a user calls it.
+"""Fixtures of several tests: a small scenario, and the command as a user calls it.
 
 The number of tests skipped for lack of a guest kernel goes into pytest's cache, where ``cargo xtask
 tally`` finds it."""
@@ -17,7 +17,7 @@ from hypothesis import settings
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
 
-# A shell makes background jobs ignore Ctrl-C, and so would the commands under test.
+# A shell makes background jobs ignore Ctrl-C; the commands under test would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

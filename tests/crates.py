@@ -28,7 +28,7 @@ QUICK = {
 
 
 def published(manifest: dict) -> list[str]:
-    """The crates that are published, which are those that others need by version."""
+    """The published crates: those that others depend on by version."""
     known = manifest["workspace"]["dependencies"]
     return [
         name

@@ -3,7 +3,7 @@
 A block opens with its language, optionally followed by
 
 - ``slow``: it takes more than about a second; `make docs-test` runs it, `make test` checks it,
-- ``not run: REASON``: it cannot run here; it is checked as far as possible.
+- ``not run: REASON``: it cannot run here, and is only checked as far as possible.
 
 A block ```text printed contains output of the commands before it; it is compared if they run, and
 SOJOURN_UPDATE=1 rewrites it.

@@ -1,8 +1,8 @@
 """Runs commands as if this were Windows: ``python elsewhere.py ARGUMENT... [--then ARGUMENT...]``.
 
-Hides from `sojourn`'s modules the parts of Python that exist on Linux only, and libraries that
-`pip install sojourn` does not install; other libraries are imported before. A file that is opened
-as text without an encoding is an error, as Windows would take its own.
+Hides from `sojourn`'s modules the parts of Python that exist on Linux only, and libraries that `pip
+install sojourn` does not install; other libraries are imported first. Opening a file as text
+without an encoding is an error, because Windows has another default encoding.
 """
 
 import concurrent.futures.process
@@ -40,7 +40,7 @@ def locking(descriptor, mode, count):
 
 
 def is_alive(process):
-    """What the kernel of Windows says in `sojourn.platforms`, by a signal."""
+    """Answers as the Windows kernel does in `sojourn.platforms`, by a signal."""
     try:
         KILL(process, 0)
     except ProcessLookupError:

@@ -65,7 +65,7 @@ def python_lines():
 
 
 def signature(found):
-    """The parameters of something that can be called; nothing of anything else."""
+    """The parameters of a callable; empty for anything else."""
     found = getattr(found, "__func__", found)
     try:
         return ADDRESS.sub("", str(inspect.signature(found))) if callable(found) else ""

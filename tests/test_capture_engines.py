@@ -105,7 +105,7 @@ def packets(path: Path) -> Iterator[tuple[bytes, int]]:
 
 
 def identities(path: Path) -> list[tuple[bytes, bool]]:
-    """What tells each packet from all others, and whether it was dropped."""
+    """A unique key of each packet, and whether it was dropped."""
     found = []
     for kind, body in blocks(path):
         if kind == 6:

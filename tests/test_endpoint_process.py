@@ -43,7 +43,7 @@ SIZE = "    return length < e->payload_bytes"
 INCLUDE = "#include <string.h>"
 HEADERS = "#include <fcntl.h>\n#include <sys/random.h>\n#include <sys/time.h>\n#include <time.h>\n"
 BEFORE = "    uint64_t offset = e->received;\n    int64_t length = 0;"
-# Every source of time and chance that a process replaces, in one number.
+# One number from every source of time and randomness that is replaced in a process.
 DRAW = """
 #include <sys/syscall.h>
 #include <unistd.h>

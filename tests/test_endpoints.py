@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_run_with_quinn_gives_one_digest_in_two_processes(folder):
-    """TLS of each draws other keys from the system."""
+    """In each process TLS draws other keys from the system."""
     command = [sys.executable, "-c", RUN]
     digests = {subprocess.check_output(command, cwd=folder, text=True) for _ in range(2)}
     assert digests == {sojourn.run("quic.toml", endpoints={"quic": "quinn"}).digest + "\n"}

@@ -120,7 +120,7 @@ def draw(tmp_path: Path) -> Draw:
 
 
 def test_no_two_seeds_draw_the_same_numbers_in_any_seconds(draw: Draw) -> None:
-    """Seed 2 in second 3 drew those of seed 1 in second 0: the seed was not mixed before."""
+    """Seed 2 in second 3 once drew the numbers of seed 1 in second 0: the seed was not mixed."""
     # The second changes with every draw, because the random numbers restart every second.
     seeds, seconds, kinds = range(64), range(1, 65), (False, True)
     firsts = {

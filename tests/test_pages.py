@@ -138,7 +138,7 @@ def test_every_key_of_the_manifest_is_on_the_page(results):
     ],
 )
 def test_a_recorded_page_has_the_words_of_its_template(template, page):
-    """Both are written by programs that run for minutes and need other simulators."""
+    """Both pages are written by programs that run for minutes and need other simulators."""
     parts = re.split(r"\{[a-z0-9_]+\}", (ROOT / "tests" / template).read_text())
     filled = ".+?".join(map(re.escape, parts))
     text = (ROOT / "docs" / "evidence" / page).read_text()

@@ -60,7 +60,7 @@ def session(tmp_path, monkeypatch):
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
 
     def session(*options, loads_all=False):
-        # Other plugins of this environment take longer to import than the tests to run.
+        # Importing other plugins of this environment takes longer than the tests.
         alone = [] if loads_all else ["-p", "sojourn.testing.plugin"]
         command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *alone]
         env = os.environ | ({} if loads_all else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})

@@ -106,7 +106,7 @@ path = ["up"]
 rtt = "40ms"
 app = {{ kind = "bulk" }}
 """
-# Sets each case up on an interface of its own, and prints what netlink says of it.
+# Sets up each case on a separate interface, and prints its description by netlink.
 GUEST = """
 import json, socket, struct, subprocess, sys
 

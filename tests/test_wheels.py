@@ -1,4 +1,4 @@
-"""What `make wheels` refuses, and that its targets are those of the release."""
+"""`make wheels`: what it refuses, and that its targets are those of the release."""
 
 import re
 import zipfile

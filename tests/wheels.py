@@ -2,10 +2,10 @@
 
     python tests/wheels.py dist/sojourn-*.whl
 
-Of every wheel: its platform, the newest symbol of glibc that it needs, whether it has the page of
-`sojourn live`, its size. One of this machine's platform is installed into an empty environment,
-where it runs, compares and saves its page; wheels of other platforms are not run. Their checksums
-go to standard error.
+The table has for every wheel its platform, the newest symbol of glibc that it needs, whether it has
+the page of `sojourn live`, and its size. A wheel of this machine's platform is installed into an
+empty environment, where it runs, compares and saves its page; wheels of other platforms are not
+run. Their checksums go to standard error.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def expected_digest() -> str:
 
 
 def check(wheel: Path) -> str:
-    """The row of a wheel; ends the program if it is not as it must be."""
+    """The row of a wheel; ends the program if the wheel is not as required."""
     tag = wheel.stem.split("-", 4)[4]
     with zipfile.ZipFile(wheel) as content:
         names = content.namelist()

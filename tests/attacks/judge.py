@@ -1,8 +1,8 @@
 """`make attacks`: runs and judges the findings of attacks again on the present core.
 
-The scenarios of docs/results/attacks stay; their figures (`*.finding.json`) are measured again as
-by `sojourn attack`, under the seeds of its search and under held-out seeds. The judged means with
-95 % intervals go into the table of docs/how-to/studies.md."""
+The scenarios of docs/results/attacks stay unchanged; their figures (`*.finding.json`) are measured
+as `sojourn attack` does, under the seeds of its search and under held-out seeds. The judged means
+with 95 % intervals go into the table of docs/how-to/studies.md."""
 
 from __future__ import annotations
 

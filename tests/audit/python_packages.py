@@ -2,10 +2,10 @@
 
     python tests/audit/python_packages.py PIP_AUDIT DB
 
-PIP_AUDIT is the command pip-audit; DB holds advisories as JSON in OSV's form, in any depth: what
-OSV publishes for PyPI as one archive, unpacked. Exceptions are the lines of exceptions.txt in
-this folder, each an identifier and the reason why it does not concern us. pip-audit queries OSV's
-API; here a local server answers from the folder."""
+PIP_AUDIT is the command pip-audit; DB is a folder tree of advisories as JSON in OSV's form, such as
+OSV's unpacked archive for PyPI. Exceptions are the lines of exceptions.txt in this folder, each an
+identifier and the reason why it does not concern us. pip-audit queries OSV's API; here a local
+server answers from the folder."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     python tests/beyond/ce_excluded.py
 
-The report recommends it in §7 and did not build it: `exclude_ce` does. AQMs, hosts and path are
-those of `sojourn reproduce kids:T5`.
+The report recommends this in §7 but did not implement it; `exclude_ce` does. AQMs, hosts and path
+are those of `sojourn reproduce kids:T5`.
 """
 
 from __future__ import annotations

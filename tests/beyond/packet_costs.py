@@ -4,7 +4,7 @@
     python tests/beyond/packet_costs.py target/release/examples/law_cost
 
 Callgrind counts how often each instruction of a law runs, inside the two functions of the example
-that call it; objdump says which of them multiply or divide. The same loop around a law that does
+that call it; objdump shows which of them multiply or divide. The same loop around a law that does
 nothing is subtracted. Needs valgrind and objdump.
 """
 

@@ -3,8 +3,9 @@
     sojourn study run docs/results/beyond/pie-targets.toml --store out/pie-targets
     python tests/beyond/pie_targets.py out/pie-targets
 
-Pan et al. 2013 §VI leave it as future work to set the reference by the link speed. For each rate
-and load: the lowest target that loses at most one point of utilisation to the best one.
+Pan et al. 2013 §VI leave setting the reference by the link speed as future work. For each rate and
+load the page has the lowest target whose utilisation is at most one point below that of the best
+target.
 """
 
 from __future__ import annotations

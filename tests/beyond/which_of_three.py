@@ -2,10 +2,10 @@
 
     python tests/beyond/which_of_three.py
 
-Schwarzkopf, Veith and Menth 2016 §V leave it open: their runs have one constant rate and endless
-downloads. One AQM beats another where it dominates it in queue delay p95 and utilisation in 95 % of
-the bootstrap samples of the seeds (`sojourn.comparing.dominance`). A rank is one more than the
-number of AQMs that beat this one.
+Schwarzkopf, Veith and Menth 2016 §V leave this question open: their runs have one constant rate and
+endless downloads. One AQM beats another where it dominates it in queue delay p95 and utilisation in
+95 % of the bootstrap samples of the seeds (`sojourn.comparing.dominance`). A rank is one more than
+the number of AQMs that beat this one.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def _coverage(
 
 
 def _coverage_with_unknown(column: Floats, operands: int) -> Covered:
-    """As in a comparison with an unknown value among ten: the median instead of the mean."""
+    """The median instead of the mean, as in a comparison with an unknown value among ten."""
     column = column[~np.isnan(column)]
     column = column[: len(column) // GROUP * GROUP]
     truths = {"mean": np.mean(column[np.isfinite(column)]), "median": np.median(column)}

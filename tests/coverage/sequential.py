@@ -1,4 +1,4 @@
-"""Comparisons with `--until`, made of the seeds of `measure.py`: error rates, and the seeds saved.
+"""Comparisons with `--until` from the seeds of `measure.py`: error rates, and the seeds saved.
 
 Contenders are pie, codel, and pie again under other seeds, whose differences from pie are 0.
 """
@@ -37,14 +37,14 @@ SHUFFLES = 10
 
 @dataclass
 class Tally:
-    """What comparisons with one rule did.
+    """The outcomes of comparisons with one rule.
 
     Attributes:
-        comparisons: how many.
+        comparisons: number of comparisons.
         runs: runs that they made.
         undecided: those that reached the most seeds with a difference still open.
         false: those with a verdict that pie differs from pie.
-        wrong_same: those that call a difference equivalent that is larger than the margin.
+        wrong_same: those that call contenders equivalent whose difference exceeds the margin.
         wrong_stop: those that stop one of two equal AQMs because the other beats it.
         held: by metric, intervals of the difference of codel that contain the truth.
     """

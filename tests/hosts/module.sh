@@ -1,6 +1,6 @@
 #!/bin/sh
 # The kernel module in the machine, as root: loaded, changed, flooded, unloaded (tests/module).
-# `sojourn kernel module --headers` has made it for this kernel.
+# `sojourn kernel module --headers` has built it for this kernel.
 set -eu
 echo "== the module"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/sojourn/kernel/module-$(uname -r)"

@@ -15,7 +15,7 @@ limit_s=1800
 emulated_limit_s=7200
 memory_mib=3072
 machine=""
-# A clock that jumps over idle time would jump over a time-out while a file is read.
+# A clock that skips idle time could skip past a time-out while a file is read.
 ticker="import time
 while True: time.sleep(1e-3)"
 

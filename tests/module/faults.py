@@ -2,10 +2,10 @@
 
     python tests/module/faults.py [--show] [AQM...]
 
-In a guest kernel `fault` (fault.config) per AQM, whose module must be there, `faults_inside.py`
-lets allocations of every call fail, one after the other, and at random under traffic. A wrong
-result ends this with an error. The page is written after every AQM, and lists those that were not
-run; AQMs are by default all of the registry."""
+For each AQM, in a guest with kernel `fault` (fault.config), whose module must have been built,
+`faults_inside.py` lets allocations of every call fail, one after the other, and at random under
+traffic. A wrong result ends this script with an error. The page is written after every AQM, and
+lists those that were not run; AQMs are by default all of the registry."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sojourn.engines.linux import kernel
 
 BEGIN, END = "<!-- module faults: begin -->\n", "<!-- module faults: end -->\n"
 NAME = "fault"
-# What a call may answer while allocations fail.
+# Errors that a call may return while allocations fail.
 ANSWERS = ("done", "ENOMEM", "ENOBUFS")
 # Failures are possible in all caches except those of the leak detector.
 OPTIONS = ("slub_debug=-,kmemleak*;a", "kasan_multi_shot")

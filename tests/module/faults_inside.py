@@ -2,7 +2,7 @@
 
     python faults_inside.py FOLDER
 
-As `inside.py`, next to which it lies: FOLDER has the module and `trials.json`, with the AQM under
+As for `inside.py` in the same folder, FOLDER has the module and `trials.json`, with the AQM under
 `aqm`; the results are written to `found.json`. The kernel is that of `fault.config`; its files are
 described in Documentation/fault-injection/fault-injection.rst."""
 
@@ -36,10 +36,10 @@ RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 REQUEST, ACK, DUMP, CREATE, REPLACE = 0x1, 0x4, 0x300, 0x400, 0x100
 TCA_KIND, TCA_OPTIONS, TCA_SOJOURN_AQM, NETLINK_EXT_ACK, SOL_NETLINK = 1, 2, 1, 11, 270
-# System calls of x86-64; a module is loaded without another process, in which nothing would fail.
+# System calls of x86-64; we load the module ourselves, because nothing fails in another process.
 FINIT_MODULE, DELETE_MODULE = 313, 176
 PARENT, HANDLE, OTHER = 0x10001, 0x100000, 0x500000
-# The allocations of a call that fail: each of the first ones, then one after 20 % more each.
+# Indices of allocations of a call to fail: all of the first ones, then in steps of 20 %.
 NUMBERS = [*range(1, 60), *(int(60 * 1.2**power) for power in range(40))]
 # Bytes that a task may allocate before an allocation fails: in small steps, then 10 % more each.
 BUDGETS = [*range(0, 4096, 128), *(int(4096 * 1.1**power) for power in range(97))]
@@ -53,7 +53,7 @@ FAILED = ("vmalloc error", "page allocation failure", "SLUB: Unable to allocate"
 UNKNOWN = re.compile(r"kmemleak: (Adding scan area to|Trying to color) unknown object")
 # Beginnings of the other lines of such a report.
 IN_REPORT = (" ", "Call Trace", "Stack", "CPU:", "Mem-Info", "Node", "active_", "Normal", "lowmem")
-# What glue.c answers if the library gets no memory, and what it logs if the packet path gets none.
+# Error of glue.c if the library gets no memory, and its log message if the packet path gets none.
 OURS, SHORT = b"there is not enough memory for this AQM", "sojourn: memory is short"
 
 
@@ -105,7 +105,7 @@ def main(folder: Path) -> None:
 def _disciplines(folder: Path, aqm: str, log: Log, found: dict[str, Any]) -> None:
     inside._insmod(folder)
     inside._hosts()
-    # What the kernel allocates once, such as for the first packet, is not a leak.
+    # Memory that the kernel allocates once, such as for the first packet, is not a leak.
     _around(aqm)
     _leaks()
     log.read()
@@ -397,7 +397,7 @@ def _traffic(aqm: str, log: Log) -> dict[str, Any]:
 
 
 def _leaks() -> list[str]:
-    """What the leak detector finds now and did not find before (kmemleak.rst)."""
+    """New findings of the leak detector (kmemleak.rst)."""
     for _ in range(2):
         # An object counts once it is five seconds old.
         time.sleep(6.0)

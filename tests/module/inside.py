@@ -136,7 +136,7 @@ def _within(netns: str) -> Iterator[None]:
 
 
 def _senders(count: int) -> list[socket.socket]:
-    """Sockets of that many flows, the ECN fields in turn."""
+    """Sockets of `count` flows, with the ECN fields in turn."""
     with _within("sender"):
         found = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
     for index, each in enumerate(found):
@@ -212,7 +212,7 @@ def _storm_of_changes(aqms: list[str]) -> dict[str, Any]:
 
 
 def _down_and_up(aqm: str) -> dict[str, Any]:
-    """Take the interface down while packets wait, and up again: they are freed, others pass."""
+    """Take the interface down while packets are queued, and up: they are freed, later ones pass."""
     _shape("1mbit")
     _ours(aqm)
     senders = _senders(8)
@@ -300,7 +300,7 @@ def _out_of_memory(aqm: str, count: int) -> dict[str, Any]:
 
 
 def _unload(folder: Path) -> dict[str, Any]:
-    """Not while it is in use; then repeatedly, and with packets queued."""
+    """Unload the module: refused while in use; then repeatedly, and with packets queued."""
     _ours("codel@linux")
     in_use = ""
     try:

@@ -4,9 +4,10 @@
     python tests/module/record.py --trials FOLDER
     python tests/module/record.py --judge FOLDER
 
-For each kernel, a release or the path of one (by default 6.1), whose module is there: `inside.py`
-does its trials in a guest with little memory. A failing trial ends this with an error, and the page
-stays unchanged. The second and third form are for a machine in which `inside.py` is started by
+For each kernel, a release or a path (by default 6.1), whose module must have been built,
+`inside.py` does its trials in a guest with little memory. A failing trial ends this script with an
+error, and the page stays unchanged. The second and third form are for a machine in which
+`inside.py` is started by
 hand: they write the trials into a folder, and judge the results there."""
 
 from __future__ import annotations
@@ -113,9 +114,9 @@ def in_guest(
 
     Args:
         which: the guest's kernel.
-        write: puts the trials and the scripts into the folder that it is given.
+        write: puts the trials and the scripts into a folder, its argument.
         script: the name of the script to start.
-        memory: of the guest.
+        memory: memory of the guest.
         options: further options of the kernel.
     """
     made = module.require(which.path.parent)

@@ -28,8 +28,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # A separate target folder, because cargo confuses the copies with the crates of this tree.
 TARGET = REPOSITORY / "target" / "mutation"
 
-# The tests of a crate, as cargo names them. Links and measures have no simulations of their own, so
-# the simulator's tests against arithmetic by hand also apply to them.
+# The tests of a crate, as cargo names them. Links and measures run no simulations in their tests,
+# so the simulator's tests against arithmetic by hand also apply to them.
 SIMULATIONS = "sim --test simulations"
 TESTS = {
     "aqm": ["aqm --lib --tests"],

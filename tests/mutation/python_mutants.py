@@ -85,7 +85,7 @@ def prepare() -> None:
         + "\n    ".join(["\npytest_add_cli_args=", "-m", "not slow and not long"])
         + "\n"
     )
-    # It writes the mutants and analyses which tests enter them before it looks for the name.
+    # mutmut writes the mutants and analyses which tests enter them before it looks for the name.
     said = mutmut("run", "no such mutant")
     if not LEARNT.exists():
         raise SystemExit(said)

@@ -115,7 +115,7 @@ class Source:
     def body(self, function: tuple[int, int, int, int]) -> tuple[int, int, int] | None:
         """Positions of a function's `fn` and of its body; None if it cannot have a switch.
 
-        A result `impl Trait` is one type, but the closures of two mutants have two."""
+        A result `impl Trait` must be one type, but the closures of two mutants have two types."""
         start, end = self.offsets(function)
         blank = blanked(self.text[start:end])
         keyword = re.search(r"\bfn\b", blank)

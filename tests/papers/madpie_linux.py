@@ -22,7 +22,7 @@ HEAD = """\
 | experiment | base RTT | quantity | `sch_pie` | MADPIE |
 |---|---|---|---|---|
 """
-# Item, what it measures, base RTTs in ms, and by quantity the end of its key.
+# Item, its measure, base RTTs in ms, and by quantity the end of its key.
 ROWS = (
     ("F2", "10 bulk flows", (100, 500), {
         "queuing delay, median [ms]": "p50_ms",

@@ -7,8 +7,8 @@ writes the number of the present one to a file. If a child ends by a signal or s
 HANG_S, that input is bad, and another child continues after it. The text of a bad input, or how to
 repeat it, is kept in out/storm. After S seconds no input of Python is started; the remaining ones
 are counted, and FROM can continue with them. With N the outcome of each input of Python is logged
-in out/storm/KIND-SEED.diary, logged inputs are not repeated, and none is started once N counts
-(kills that hit) are logged; the table covers the whole log. Exit code 1 if anything is bad."""
+in out/storm/KIND-SEED.diary, logged inputs are not repeated, and none is started once the logged
+counts (kills that hit) reach N; the table covers the whole log. Exit code 1 if anything is bad."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ A phase is a command that spends its time in one kind of work. It is started and
 TIMES instants, spread over its duration, at most `LONGEST_S`. Prints a table in
 Markdown: for each phase the instants that hit, the longest time from the signal to the message, the
 median and the longest time to the end of the process, and the number of bad ones: not ended by the
-interrupt, a traceback, or a half-written file. Exit code 1 if any is bad or was answered later than
-`MOST_S`. For a process that ends without a message, its end counts as the answer."""
+interrupt, a traceback, or a half-written file. Exit code 1 if any is bad, or if an answer took
+longer than `MOST_S`. For a process that ends without a message, its end counts as the answer."""
 
 from __future__ import annotations
 

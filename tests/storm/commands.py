@@ -153,7 +153,7 @@ def begin(folder: Path, do: Callable[[], Any]) -> int:
     try:
         os.chdir(folder)
         os.environ["SOJOURN_CACHE"] = str(folder / "cache")
-        # The limits and recorders of a kind may stop files from being opened: these come first.
+        # Open these first: the limits and recorders of a kind may stop files from being opened.
         value = os.open("value", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
         text = os.open("text", os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(text, 1)

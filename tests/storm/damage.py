@@ -1,8 +1,8 @@
 """Kind ``damage``: a file that is read back has changed on the disk.
 
 One input is one file of a complete result or of the store of runs, and one kind of damage. The
-reader reports it, or does not need it and finds the undisturbed result; the command, run again,
-completes it."""
+reader reports the damage, or does not need the file and finds the undisturbed result; the command,
+run again, completes the result."""
 
 from __future__ import annotations
 

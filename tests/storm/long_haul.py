@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         assert child.wait() == 0
         out.seek(0)
         found = json.load(out)
-    # Earlier the interpreter starts; later tables of the result are built.
+    # Before this the interpreter starts; afterwards tables of the result are built.
     shown = [memory[len(memory) * tenth // 10] for tenth in range(2, 10)]
     print(f"{found['packets']:,} packets, {found['events']:,} events, digest {found['digest']}, "
           f"{time.monotonic() - began:.0f} s")  # fmt: skip

@@ -7,10 +7,10 @@ and one mode of loss:
 ``late``    every folder has the names of its last fsync, folders included;
 ``early``   all names are there, as a file system may write them before the content.
 
-In both modes a file has the content of its last fsync, or nothing without an fsync. Intermediate
+In both modes a file has the content of its last fsync, and is empty without an fsync. Intermediate
 states (some names, parts of a page) are not covered. The folder then reads back as the undisturbed
 result (or as an earlier one) or is refused, and the command, run again, completes it. After the
-last step it reads back."""
+last step the folder reads back."""
 
 from __future__ import annotations
 

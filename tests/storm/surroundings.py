@@ -87,8 +87,8 @@ SURROUNDINGS = {
     "600 MB": Surrounding("ulimit -v 600000; exec {}", may_refuse=True),
     "files of no size": Surrounding("ulimit -f 0; exec {} >&- 2>&-", may_refuse=True),
 }  # fmt: skip
-# They need the user's cache: the guest kernel, ns-3's runner, the runs of a paper; doctor says that
-# it is missing.
+# Commands that need the user's cache: the guest kernel, ns-3's runner, the runs of a paper; doctor
+# reports it as missing.
 NEEDS_CACHE = {
     ("agree", "no HOME"), ("agree", "HOME is not a folder"), ("ns3", "HOME is not a folder"),
     ("reproduce", "HOME is not a folder"), ("reproduce", "no store"),

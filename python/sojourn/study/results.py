@@ -180,8 +180,7 @@ class Results(TabularByName):
         return self._progress()[0]
 
     def _progress(self) -> tuple[list[int], int]:
-        """The seeds that each point needs, and the number of points with all seeds that miss the
-        rule."""
+        """The seeds that each point needs, and how many points have all these but miss the rule."""
         rule = self.study.until
         if rule is None:
             return [self.study.seeds] * len(self.points), 0
