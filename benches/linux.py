@@ -49,7 +49,7 @@ class Stopwatch:
 
     @property
     def elapsed_s(self) -> float:
-        """Wall time since its creation, seconds."""
+        """Wall time since the creation of this object, seconds."""
         return time.monotonic() - self._began
 
 

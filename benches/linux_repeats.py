@@ -20,8 +20,8 @@ from sojourn.engines.linux import kernel
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "linux.md"
 MARKS = ("<!-- guest repeats: begin -->\n", "<!-- guest repeats: end -->\n")
 TIMES = 100
-# This AQM hashes flows with a secret of the kernel: other early random numbers would put other
-# flows into one queue.
+# This AQM hashes flows with a kernel secret: other early random numbers would change which flows
+# share a queue.
 TEXT = """
 name = "repeats"
 duration = "3s"

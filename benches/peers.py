@@ -1,11 +1,11 @@
-"""Other simulators on the reference cases, each in turns with this one.
+"""Other simulators on the reference cases, each run alternately with this one.
 
     python benches/peers.py [NAME=PROGRAM ...]
 
 ns-2 is run where ``ns`` is installed (Debian: ``apt install ns2``), ns-3 where ``sojourn ns3
-build`` has built the engine's runner. Any other simulator comes in as a program: called with a case
+build`` has built the engine's runner. Any other simulator is given as a program: called with a case
 (R1 to R5), simulated milliseconds and ``taildrop``, it prints ``packets N`` and ``drops N`` of the
-bottleneck. A simulator that is not there is named, and no figure stands in for it.
+bottleneck. A missing simulator is named, without a figure.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sojourn.engines.ns3 import runner
 BENCHES = Path(__file__).parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BENCHES.parent / "target"))
 OURS = TARGET / "release" / "sojourn-benches"
-# Ours is so fast that a run as long as the peer's would be lost in its start-up.
+# Our simulator is so fast that start-up would dominate a run as long as the peer's.
 OUR_TIMES, ROUNDS = 20, 3
 # One packet of the runner's packets.bin: fate 0 is sent, 1 dropped; direction 0 is forward
 # (ns3/runner/recorder.h).
@@ -39,14 +39,14 @@ Keys = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Work:
-    """What a run did: packets through the bottleneck, drops there, CPU seconds in user mode."""
+    """Counts of a run: packets through the bottleneck, drops there, CPU seconds in user mode."""
 
     packets: int
     drops: int
     cpu_s: float
 
     def beyond(self, other: Work) -> Work:
-        """Without the start-up that both have."""
+        """The difference of two runs, which cancels their start-up."""
         return Work(
             self.packets - other.packets, self.drops - other.drops, self.cpu_s - other.cpu_s
         )
@@ -62,12 +62,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Peer:
-    """A simulator: its name, the AQM of a case there and here, how it runs a case."""
+    """A simulator: its name, a case's AQM there and in ours, how it runs a case."""
 
     name: str
     aqm: Callable[[str], str]
     run: Callable[[str, Keys, int], Work]
-    # Keys that it cannot follow, which ours then leaves out as well.
+    # Keys that it does not support, which our runs then omit as well.
     without: Callable[[Keys], Keys] = lambda keys: {}
 
 
@@ -153,7 +153,7 @@ def _program(path: str) -> Callable[[str, Keys, int], Work]:
 
 
 def _peers(others: list[str]) -> tuple[list[Peer], list[str]]:
-    """Those that are here, and one sentence for each that is not."""
+    """The installed simulators, and one sentence for each missing one."""
 
     def tail_drop(aqm: str) -> str:
         return "taildrop"
@@ -188,7 +188,7 @@ def _cases() -> dict[str, dict[str, str]]:
 
 
 def _row(peer: Peer, case: str, keys: dict[str, str]) -> str:
-    """Rounds in turns: the peer, then ours, each a long run less a short one."""
+    """Alternate rounds of the peer and ours, each a long run minus a short one."""
     short, long = (int(value) for value in keys["between"].split())
     sets = {key: value for key, value in keys.items() if key != "between"}
     changed = peer.without(sets)

@@ -72,8 +72,8 @@ class Trial:
         server: the command in front of the link.
         client: the command behind it.
         more: further commands by host.
-        build: the command that makes a program of ours, run in a folder that guests see.
-        environment: variables, of the programs.
+        build: the command that builds a program of ours, run in a folder that guests can read.
+        environment: environment variables of the programs.
     """
 
     name: str

@@ -33,7 +33,7 @@ RUNS = 7
 
 
 def example(folder: Path) -> type:
-    """Give the class of the page, without the run below it; a control is read from a file."""
+    """The page's class without the run below it, from a file, as controls must be."""
     code = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert code is not None, "the page has an example"
     file = folder / "example.py"

@@ -62,14 +62,14 @@ app = { kind = "bulk" }
 
 @dataclass(frozen=True)
 class Sender:
-    """What sends.
+    """A sender.
 
     Attributes:
-        name: in the tables.
+        name: its name in the tables.
         transport: lines of the scenario's flow.
         app: what the flow carries.
         endpoint: the library of flows with transport ``library``.
-        engine: where it runs.
+        engine: the engine that runs it.
     """
 
     name: str

@@ -5,8 +5,8 @@
 Each contender joins the same two programs (traffic.py) by a link of that rate, 10 ms of delay and
 a buffer of 1000 packets. mahimahi (mm-delay, mm-link) and rattan are measured if they are on the
 PATH; mahimahi requires an ordinary user, rattan root. The first row is the same pair of programs
-over the loopback interface, the baseline. All rows are from one run, so they can be compared with
-each other only; the ratios are to our router's without options at the same rate.
+over the loopback interface, the baseline. All rows are from one run, so they can be compared only
+with each other; the ratios are relative to our router without options at the same rate.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def contenders(rate: str, seconds: str, user: str) -> Iterator[tuple[str, dict]]:
-    """Name and measurement of each, ours first."""
+    """Name and measurement of each contender, ours first."""
     yield "sojourn", ours(rate, seconds)
     if os.geteuid() == 0:
         spinning = ("--realtime", "--spin", "100us")
@@ -151,7 +151,7 @@ OTHERS = (("mm-link", "mahimahi", mahimahi), ("rattan", "rattan", rattan))
 
 
 def between(shells: list[str], command: list[str]) -> dict:
-    """The serving program here, the other below some shells, which provide the near address."""
+    """Run the server here and the client below some shells, which provide the near address."""
     with subprocess.Popen([SYSTEM_PYTHON, TRAFFIC, "serve"]) as server:
         try:
             if shells:

@@ -46,7 +46,7 @@ def serve() -> None:
 
 
 def measure(address: str, seconds: float) -> None:
-    """Send both, one after the other, so the datagrams meet no queue."""
+    """Send the datagrams, then the connection's data, so the datagrams meet no queue."""
     probes = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     time.sleep(1.0)
     due = time.monotonic()

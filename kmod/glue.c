@@ -34,26 +34,26 @@
 #define ERROR_BYTES 256
 #define SETTING_BYTES 32
 #define VARS 64
-/* CAKE's are fewer. */
+/* CAKE has fewer. */
 #define CAKE_VARS 8
 /*
- * The library counts time from an instant shortly before the discipline was made. It is a multiple
- * of CoDel's tick of 1024 ns and of a jiffy, so that both have the same phase as in the kernel's
- * disciplines.
+ * The library counts time from an instant shortly before the discipline was created. That instant
+ * is a multiple of CoDel's tick of 1024 ns and of a jiffy, so that both have the same phase as in
+ * the kernel's disciplines.
  */
 #define ORIGIN_STEP_NS (80 * NSEC_PER_MSEC)
 /* When PIE's timer is set first (sch_pie.c, pie_init, and sch_fq_pie.c, fq_pie_init). */
 #define FIRST_UPDATE_JIFFIES (HZ / 2)
 /* More frequent updates would occupy a CPU completely. */
 #define LEAST_PERIOD_NS NSEC_PER_MSEC
-/* Of the kernel's timer wheel (kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT). */
+/* Constants of the kernel's timer wheel (kernel/time/timer.c, LVL_START and LVL_CLK_SHIFT). */
 #define WHEEL_LEVEL_JIFFIES 63
 #define WHEEL_LEVEL_SHIFT 3
 
 /* Any value except 0; number_of inverts the hash under it. */
 #define SALT 1
 
-/* How an AQM finds the queue or the bin of a flow in the 64 bits of its hash. */
+/* How an AQM maps the 64 bits of a flow's hash to a queue or bin. */
 enum hash_form {
 	/* In the lower 32 bits, as SFB and SFQ do. */
 	HASH_LOW,
@@ -87,7 +87,7 @@ struct aqm {
 	enum hash_form hash_form;
 	/* PIE draws 64 bits (sch_pie.c, pie_drop_early), the others 32. */
 	bool is_pie;
-	/* PIE: when the next update is due, and the time between two; 0 if it has no updates. */
+	/* PIE: when the next update is due, and the update interval; 0 without updates. */
 	u64 update_ns;
 	u64 period_ns;
 	/* DualPI2 has updates at exact times, counted from its creation. */
@@ -263,7 +263,7 @@ static u64 now_of(const struct aqm *aqm)
 	return now > aqm->origin_ns ? now - aqm->origin_ns : 0;
 }
 
-/* Run timers that became due meanwhile, each at its own time, because nothing else calls them. */
+/* Run timers that became due meanwhile, each at its due time, because nothing else calls them. */
 static void catch_up(struct sojourn_sched_data *q, struct Qdisc *sch, u64 now)
 {
 	u64 due;
@@ -291,7 +291,7 @@ static void on_update(struct timer_list *timer)
 		while ((due = sojourn_next_timer(aqm->handle)) <= aqm->update_ns)
 			sojourn_on_timer(aqm->handle, due);
 		aqm->update_ns += aqm->period_ns;
-		/* It expires a step of the kernel's timer wheel later (find_updates). */
+		/* The timer expires a step of the kernel's timer wheel later (find_updates). */
 		mod_timer(&q->updates, jiffies + nsecs_to_jiffies(aqm->period_ns) - 1);
 	}
 	spin_unlock(root_lock);
@@ -315,7 +315,7 @@ static enum hrtimer_restart on_exact_update(struct hrtimer *timer)
 	rcu_read_lock();
 	root_lock = qdisc_lock(qdisc_root_sleeping(q->sch));
 	spin_lock(root_lock);
-	/* A change of the AQM, for which this has waited, may have set the timer again. */
+	/* A change of the AQM, for which this callback has waited, may have set the timer again. */
 	if (q->aqm->is_dualpi2 && !hrtimer_is_queued(timer)) {
 		sojourn_on_timer(q->aqm->handle, now_of(q->aqm));
 		hrtimer_set_expires(timer, next_exact_update(q->aqm));
@@ -440,7 +440,7 @@ static int sojourn_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct 
  */
 static void wake_decaying(struct sojourn_sched_data *q, u64 now)
 {
-	/* The bytes of doubles: 0 is 0. */
+	/* The bytes of doubles: the bits of 0.0 are 0. */
 	u64 values[CAKE_VARS] = { 0 };
 
 	sojourn_observe(q->aqm->handle, (double *)values, CAKE_VARS);

@@ -110,7 +110,7 @@ static bool has_room(void)
 
 static void *alloc_in_attempt(size_t bytes)
 {
-	/* Without the flag the kernel would kill processes before it fails. */
+	/* Without the flag the kernel would kill processes before the allocation fails. */
 	gfp_t flags = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	void *memory = has_room() ? kvmalloc(bytes, flags) : NULL;
 
@@ -133,11 +133,10 @@ static void forget(const void *memory)
 	}
 }
 
-/*
- * The packet path uses this if the kernel has no memory. The discipline then accepts no more
- * packets than it holds (glue.c, note_reserve), and no other discipline grows beyond its largest
- * queue so far (glue.c, arrive). It is allocated from beginning to end, and reused once everything
- * has been freed.
+/* The packet path uses this reserve if the kernel has no memory. The discipline then accepts no
+ * more packets than it holds (glue.c, note_reserve), and no other discipline grows beyond its
+ * largest queue so far (glue.c, arrive). It is allocated from beginning to end, and reused once
+ * everything has been freed.
  */
 static struct {
 	spinlock_t lock;
@@ -146,7 +145,7 @@ static struct {
 	size_t pieces;
 } reserve = { .lock = __SPIN_LOCK_UNLOCKED(reserve.lock) };
 
-/* Whether a call of the library on this CPU has used it since the last query. */
+/* Whether a call of the library on this CPU has used the reserve since the last query. */
 static DEFINE_PER_CPU(bool, took_reserve);
 
 bool sojourn_took_reserve(void)

@@ -8,10 +8,10 @@
 int sojourn_reserve_init(void);
 void sojourn_reserve_exit(void);
 
-/* Whether a call of the library on this CPU has used it since the last query. */
+/* Whether a call of the library on this CPU has used the reserve since the last query. */
 bool sojourn_took_reserve(void);
 
-/* Whether any of it is in use. */
+/* Whether any of the reserve is in use. */
 bool sojourn_reserve_is_taken(void);
 
 /*

@@ -52,7 +52,8 @@ done
 sh "$tree/ns3/test/bad-input.sh" "$build/sojourn-dumbbell"
 "$build/sojourn-dumbbell" --aqm=pi2 --seconds=10
 
-# As a user's script finds it: installed below a prefix, in a build of its own.
+# As for a user's script: the module is installed below a prefix, and the script has a separate
+# build.
 installed=$build/installed
 rm -rf "$installed"
 cmake --install "$build" --prefix "$installed/prefix" > /dev/null

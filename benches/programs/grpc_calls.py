@@ -23,7 +23,7 @@ def serve() -> None:
 
 
 def fetch() -> None:
-    """Call, and print how many bytes came."""
+    """Call, and print the number of bytes received."""
     with grpc.insecure_channel("server:9000") as channel:
         call = channel.unary_unary("/trial.Trial/Get", same, same)
         replies = [call.future(b"", timeout=30) for _ in range(20)]

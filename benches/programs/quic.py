@@ -17,7 +17,7 @@ CERTIFICATE = (
 
 
 def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Send 400 kB on a stream of the client's."""
+    """Send 400 kB on a stream that the client opened."""
 
     async def send() -> None:
         await reader.read()

@@ -1,4 +1,4 @@
-"""An application of ASGI with one reply of 300 kB; run by itself, it fetches that over HTTP/3."""
+"""An ASGI application with one reply of 300 kB; as a script it fetches that over HTTP/3."""
 
 import asyncio
 import ssl

@@ -33,7 +33,7 @@ impl Dumbbell {
         self.plan_with(&[])
     }
 
-    /// The same with further settings in the form of `--set`.
+    /// This scenario with further settings in the form of `--set`.
     pub fn plan_with(&self, more: &[(&str, &str)]) -> Resolved {
         let numbers = [
             ("links.bottleneck.buffer", "2bdp".to_owned()),

@@ -16,7 +16,7 @@ use super::verdict;
 const PAIRS: u64 = 20_000;
 const RUNS: usize = 100;
 
-/// Has the size of the simulator's packet.
+/// A packet of the same size as the simulator's.
 #[derive(Clone, Copy)]
 struct Parcel {
     flow: u64,

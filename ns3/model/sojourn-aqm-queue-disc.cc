@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * tidy: allow(length) one class, which ns-3 keeps in one file, and whose style gives every brace and
- * result type a line of its own. What it is made of, the flow queues, the reasons and what it reads
- * of packets and parameters, has files of its own.
+ * tidy: allow(length) one class, which ns-3 keeps in one file, and ns-3's style puts every brace
+ * and result type on a separate line. Flow queues, reasons, and the reading of packets and
+ * parameters are in other files.
  */
 
 #include "sojourn-aqm-queue-disc.h"
@@ -36,7 +36,7 @@ NS_OBJECT_ENSURE_REGISTERED(SojournAqmQueueDisc);
 namespace
 {
 
-/// No limit was set: that of the AQM applies.
+/// No limit was set: the AQM's limit applies.
 const QueueSize UNSET(QueueSizeUnit::PACKETS, std::numeric_limits<uint32_t>::max());
 
 /// @return whether both are equal in number and unit
@@ -162,8 +162,8 @@ void
 SojournAqmQueueDisc::NotifyConstructionCompleted()
 {
     QueueDisc::NotifyConstructionCompleted();
-    // A variable takes the next stream of ns-3, and so moves those of all that are made later. An
-    // AQM that draws no numbers must not do so, to be equivalent to ns3::CoDelQueueDisc.
+    // A variable takes ns-3's next stream, which shifts the streams of all later variables. An AQM
+    // that draws no numbers must not do so, to be equivalent to ns3::CoDelQueueDisc.
     if (SojournReasons(DescribeAqm()).MayDraw())
     {
         m_uniform = CreateObject<UniformRandomVariable>();
@@ -311,7 +311,7 @@ SojournAqmQueueDisc::CheckConfig()
         NS_FATAL_ERROR(who << " brings its internal queue itself; add none, and set MaxSize of the "
                               "disc");
     }
-    if (Time::GetResolution() < Time::NS) // the units become finer
+    if (Time::GetResolution() < Time::NS) // try a smaller unit
     {
         NS_FATAL_ERROR(who << " counts in nanoseconds; leave Time::SetResolution at NS or finer");
     }

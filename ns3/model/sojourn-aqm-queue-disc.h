@@ -33,7 +33,7 @@ namespace ns3
 /**
  * @ingroup sojourn
  *
- * An AQM of Sojourn. Subclasses define which one.
+ * An AQM of Sojourn; the subclass determines which.
  *
  * The packets are in one internal queue, from which the AQM takes any of them. If each flow queue
  * has its own law, the packets of each are in a child queue disc, as in ns-3's discs of flow
@@ -81,7 +81,7 @@ class SojournAqmQueueDisc : public QueueDisc
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * Tells the AQM a new rate of the link, or, before the simulation starts, the initial one.
+     * Sets the link's rate, or, before the simulation starts, its initial rate.
      * @param rate the rate; zero is refused while the simulation runs
      */
     void SetRate(DataRate rate);
@@ -131,7 +131,7 @@ class SojournAqmQueueDisc : public QueueDisc
      * @param after its value now
      */
     virtual void FireStateTrace(std::size_t index, double before, double after);
-    /// @return whether anyone listens to a trace of a single state variable
+    /// @return whether a trace of a single state variable has a listener
     virtual bool IsAnyStateTraced() const;
 
     /**
@@ -191,11 +191,11 @@ class SojournAqmQueueDisc : public QueueDisc
     double Draw();
     /// @return the text of the AQM with the limit that was set
     std::string FullText() const;
-    /// Takes over the limit that the AQM has.
+    /// Adopts the AQM's limit.
     void AdoptLimit();
-    /// Tells the AQM the limit if it has changed. @return false if that of the AQM is fixed
+    /// Passes a changed limit to the AQM. @return false if the AQM's limit is fixed
     bool FollowLimit();
-    /// Before every call of the AQM: creates it, sets its limit, and runs its timers.
+    /// Called before every call of the AQM: creates it, sets its limit, and runs its timers.
     void Prepare();
     /// The table of flow queues, if each has its own law; checks its attributes.
     void MakeFlowTable();

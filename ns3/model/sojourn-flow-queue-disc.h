@@ -17,9 +17,9 @@ namespace ns3
 /**
  * @ingroup sojourn
  *
- * The packets of one flow queue: a child of the queue disc whose AQM decides about them, as the
- * flow queues of ns-3 are. It makes no decisions; its statistics, reasons and traces are those of
- * its packets, and ns-3 adds them to its parent's.
+ * The packets of one flow queue: like ns-3's flow queues, a child of the queue disc whose AQM
+ * decides about them. It makes no decisions; its statistics, reasons and traces are those of its
+ * packets, and ns-3 adds them to its parent's.
  */
 class SojournFlowQueueDisc : public QueueDisc
 {
@@ -104,7 +104,7 @@ class SojournFlow : public QueueDiscClass
     void SetIndex(uint32_t index);
     /// @return the number of the flow queue, to which flows are hashed
     uint32_t GetIndex() const;
-    /// @param aqm whose flow queue it is; null when that ends
+    /// @param aqm the disc that owns the flow queue; null when that disc ends
     void SetAqm(const sojourn_qdisc* aqm);
     /// @return its status in the rounds; INACTIVE once its disc is disposed of
     FlowStatus GetStatus() const;

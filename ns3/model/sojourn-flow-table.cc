@@ -43,8 +43,8 @@ SojournFlowTable::QueueOf(uint32_t hash, const std::function<bool(uint32_t)>& is
     {
         return own;
     }
-    // Not the queue that the flow had before, if one ahead of it in the set has become free: so
-    // FqCoDelQueueDisc::SetAssociativeHash.
+    // As in FqCoDelQueueDisc::SetAssociativeHash, a flow changes queue if one ahead of its queue in
+    // the set has become free.
     const uint32_t first = own - own % m_ways;
     uint32_t chosen = first;
     for (uint32_t queue = first; queue < first + m_ways; queue++)

@@ -17,10 +17,10 @@ namespace ns3
 /**
  * @ingroup sojourn
  *
- * Packets in the order of their arrival. Unlike a drop-tail queue it gives back any of them, by
- * the number of its place, so that a discipline may reorder and evict.
+ * Packets in the order of their arrival. Unlike a drop-tail queue it returns any packet, by the
+ * number of its place, so that a discipline may reorder and evict.
  *
- * It has no limit of its own: the discipline tests its own.
+ * It has no limit: the discipline tests its own.
  */
 class SojournInternalQueue : public Queue<QueueDiscItem>
 {

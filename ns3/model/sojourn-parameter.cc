@@ -173,8 +173,8 @@ struct Unset
     virtual ~Unset() = default;
 };
 
-/// The same for a type of values. ObjectBase hands copies of the first value of an attribute to its
-/// accessor, so that a copy must know it too.
+/// An unset value of a given type. ObjectBase passes copies of an attribute's initial value to its
+/// accessor, so a copy must be recognisable as unset too.
 template <typename V>
 class UnsetValue : public V, public Unset
 {
@@ -190,7 +190,7 @@ class UnsetValue : public V, public Unset
     }
 };
 
-/// Returns the value as an unset one, if it is of that type.
+/// Returns the value marked as unset, if it is of that type.
 template <typename V>
 bool
 Unsets(const AttributeValue& value, Ptr<AttributeValue>& unset)
@@ -283,7 +283,7 @@ SojournParameter::ToText(const AttributeValue& value) const
     case TIME: {
         const Time time = dynamic_cast<const TimeValue&>(value).Get();
         const bool isAuto = mayBeAbsent && std::string(absent) == "auto";
-        // Time::Max() as text is rounded, so that what is read back is somewhat less.
+        // Time::Max() is rounded as text, so the value read back is slightly smaller.
         const bool isNone = isAuto ? time == Time(0) : time > Time::Max() / 2;
         return orAbsent(isNone, std::to_string(time.GetNanoSeconds()) + "ns");
     }

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
+ * tidy: allow(length) ns-3's style puts every brace and result type on a separate line.
  */
 
 #include "sojourn-typed-queue-disc.h"
@@ -95,7 +95,7 @@ class NameAccessor : public AttributeAccessor
     }
 
   private:
-    /// The value of the parameter for one of the attribute.
+    /// The parameter's value for an attribute's value.
     Ptr<AttributeValue> ToOurs(const AttributeValue& value) const
     {
         switch (m_name.form)
@@ -111,7 +111,7 @@ class NameAccessor : public AttributeAccessor
         }
     }
 
-    /// The value of the attribute for that of the parameter.
+    /// The attribute's value for a parameter's value.
     bool GetTheirs(const SojournTypedQueueDisc& disc, AttributeValue& value) const
     {
         if (auto* choice = dynamic_cast<BooleanValue*>(&value);
@@ -226,7 +226,7 @@ IndexOf(const SojournAqm& aqm, const std::string& parameter)
     return index;
 }
 
-/// The first value of an attribute of ns-3's.
+/// The initial value of an attribute of ns-3's disc.
 Ptr<AttributeValue>
 InitialOf(const SojournNs3Name& name, const SojournParameter& parameter)
 {
@@ -241,7 +241,7 @@ InitialOf(const SojournNs3Name& name, const SojournParameter& parameter)
     }
 }
 
-/// What checks an attribute of ns-3's.
+/// The checker of an attribute of ns-3's disc.
 Ptr<const AttributeChecker>
 CheckerOf(const SojournNs3Name& name, const SojournParameter& parameter)
 {

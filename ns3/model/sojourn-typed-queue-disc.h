@@ -106,7 +106,7 @@ class SojournTypedQueueDisc : public SojournAqmQueueDisc
                 bool connects);
 
   protected:
-    /// @param aqm what it is
+    /// @param aqm the AQM
     explicit SojournTypedQueueDisc(const SojournAqm& aqm);
 
     /**

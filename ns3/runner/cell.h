@@ -34,11 +34,11 @@ class Cell
     const std::vector<ns3::Ptr<ns3::WifiNetDevice>>& Devices() const;
     /// @param place a device @return JSON of what is configured, to be continued
     std::string Describe(uint32_t place) const;
-    /// @param path where the records of frames go
+    /// @param path the file for the records of frames
     void WriteFrames(const std::string& path) const;
 
   private:
-    /// A frame with a packet, as crates/router/src/collect/frames.rs has it.
+    /// A frame with a packet, in the format of crates/router/src/collect/frames.rs.
     struct Frame
     {
         uint64_t startNs; //!< of the scenario

@@ -28,11 +28,11 @@ class HeaderCapture
     /// A packet arrives at a disc.
     /// @param place its link @param ip its header @param packet the rest
     void Arrived(std::size_t place, const ns3::Ipv4Header& ip, ns3::Ptr<const ns3::Packet> packet);
-    /// @param path where the rows go
+    /// @param path the file for the rows
     void Write(const std::string& path) const;
 
   private:
-    /// Places, as crates/router/src/captures/headers.rs has them.
+    /// Places, numbered as in crates/router/src/captures/headers.rs.
     enum Point : uint8_t
     {
         SENDER,

@@ -13,8 +13,9 @@ namespace sojourn
 
 /**
  * A congestion control that holds its threshold at a timeout that follows a timeout (RFC 5681
- * §3.1). The TcpSocketBase::ReTxTimeout of ns-3.44 tests whether the head was retransmitted after
- * SetSentListLost has cleared that, and so reduces the threshold each time, to two segments.
+ * §3.1). The TcpSocketBase::ReTxTimeout of ns-3.44 tests whether the head was retransmitted only
+ * after SetSentListLost has cleared that flag, and so reduces the threshold at each timeout, to two
+ * segments.
  */
 template <typename Control>
 class Holds : public Control

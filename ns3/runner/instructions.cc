@@ -62,7 +62,7 @@ LinkOf(Instructions& run, Words& words)
     return At(run.links, Next<std::size_t>(words));
 }
 
-/// What each instruction does.
+/// The handler of each instruction.
 const std::map<std::string, std::function<void(Instructions&, Words&)>> INSTRUCTIONS = {
     {"form",
      [](Instructions&, Words& words) {

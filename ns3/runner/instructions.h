@@ -55,7 +55,7 @@ struct LinkWanted
     std::optional<uint16_t> capture; //!< its index in the scenario, if packets are captured
 };
 
-/// What the flows of a group share.
+/// The common settings of a group's flows.
 struct GroupWanted
 {
     uint64_t accessBps{0};     //!< of each sender's own link

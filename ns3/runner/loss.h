@@ -15,7 +15,8 @@ namespace sojourn
 
 /**
  * Random loss on the wire behind a link: two states, after Gilbert 1960 and Elliott 1963. As in the
- * simulator the state changes first, then it decides; with a single state the loss is Bernoulli's.
+ * simulator the state changes before it decides about a packet; with a single state the loss is
+ * Bernoulli's.
  */
 class WireLoss : public ns3::ErrorModel
 {

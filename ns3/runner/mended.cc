@@ -23,10 +23,10 @@ namespace sojourn
 namespace
 {
 
-/// A control whose window does not grow by what SACK reported during a recovery. TcpSocketBase of
-/// ns-3.44 (ProcessAck) passes to IncreaseWindow all segments that the last acknowledgement of a
-/// recovery covers, a window of them; Linux counts what that acknowledgement itself delivers (6.1
-/// tcp_input.c, tcp_cong_control).
+/// A control whose window does not grow by the data that SACK reported during a recovery.
+/// TcpSocketBase of ns-3.44 (ProcessAck) passes to IncreaseWindow all segments that the last
+/// acknowledgement of a recovery covers, a window of them; Linux counts only the data that this
+/// acknowledgement delivers (6.1 tcp_input.c, tcp_cong_control).
 template <typename Control>
 class NoCredit : public Holds<Control>
 {

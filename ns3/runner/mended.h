@@ -13,7 +13,7 @@ namespace sojourn
 {
 
 /**
- * Gives a socket, before it connects, the parts of ns-3's TCP without the errors that are named:
+ * Replaces parts of a socket's TCP, before it connects, by corrected ones, as named:
  *
  * - `prr`: proportional rate reduction by RFC 9937 §6.2, which counts SACKed data as delivered once
  *   and starts from all outstanding data;

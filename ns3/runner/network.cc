@@ -66,7 +66,7 @@ Close(Ptr<NetDeviceQueueInterface> queues, Ptr<const Packet>)
     queues->GetTxQueue(0)->Stop();
 }
 
-/// Opens it again: the disc sends the next packet.
+/// Opens the device's queue again: the disc sends the next packet.
 void
 Open(Ptr<NetDeviceQueueInterface> queues, Ptr<const Packet>)
 {

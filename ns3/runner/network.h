@@ -34,7 +34,7 @@ namespace sojourn
 class Network
 {
   public:
-    /// @param run what is wanted
+    /// @param run the run to build
     explicit Network(const Instructions& run);
 
     /// @param flow a flow @return its sender
@@ -52,13 +52,13 @@ class Network
     std::string Describe() const;
     /// @return JSON of the losses behind the links
     std::string DescribeLosses() const;
-    /// @param path where the records of frames go, if there is a wireless LAN
+    /// @param path the file for the records of frames, for a wireless LAN
     void WriteFrames(const std::string& path) const;
 
   private:
     /// The link between the routers with its discs.
     void JoinRouters();
-    /// The same for a wireless LAN.
+    /// The transmitters of a wireless LAN with their discs.
     void JoinCell();
     /// Adds a route at the router at the other end of a group's path.
     void AddRoute(ns3::Ipv4Address network, uint32_t at, uint32_t of);

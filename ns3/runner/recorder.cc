@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
+ * tidy: allow(length) ns-3's style puts every brace and result type on a separate line.
  */
 
 #include "recorder.h"
@@ -247,7 +247,7 @@ Recorder::Dequeued(Disc* disc, Ptr<const QueueDiscItem> item)
         return;
     }
     Forget(*disc);
-    // Held until the next one, so that no other item gets its address meanwhile.
+    // Held until the next packet leaves, so that no other item gets its address meanwhile.
     disc->leaving = item;
     Record& record = m_records.at(disc->waiting.at(PeekPointer(item)));
     record.leftNs = NowNs();

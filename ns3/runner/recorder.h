@@ -28,16 +28,16 @@ class Recorder
     /// The last sample of state variables, when the simulator has stopped. Flows are not sampled
     /// then.
     void SampleAtEnd();
-    /// @param path where the records of packets go
+    /// @param path the file for the records of packets
     void WritePackets(const std::string& path) const;
-    /// @param path where everything else goes @param traffic the flows @param network where they
+    /// @param path the file for everything else @param traffic the flows @param network where they
     /// are
     void WriteResult(const std::string& path,
                      const Traffic& traffic,
                      const Network& network) const;
 
   private:
-    /// A packet at a disc, as crates/router/src/captures/packet_record.rs has it.
+    /// A packet at a disc, in the format of crates/router/src/captures/packet_record.rs.
     struct Record
     {
         uint32_t flow;      //!< its flow

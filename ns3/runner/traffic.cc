@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
+ * tidy: allow(length) ns-3's style puts every brace and result type on a separate line.
  */
 
 #include "traffic.h"

@@ -59,7 +59,7 @@ struct DatagramSeen
 class Traffic
 {
   public:
-    /// @param run what is wanted @param network where
+    /// @param run the run to make @param network where
     Traffic(const Instructions& run, const Network& network);
     ~Traffic();
 

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
+ * tidy: allow(length) ns-3's style puts every brace and result type on a separate line.
  *
- * What scripts and tests for ns-3's own discs rely on: SetMaxSize, classes of flow queues, the
- * names of attributes, reasons and members, custom items, every trace source.
+ * The interface that scripts and tests for ns-3's own discs rely on: SetMaxSize, classes of flow
+ * queues, the names of attributes, reasons and members, custom items, every trace source.
  */
 
 #include "sojourn-test-driver.h"
@@ -137,7 +137,7 @@ const std::map<std::string, std::string> SAME_AQM = {
     {"ns3::RedQueueDisc", "ns3::SojournRedQueueDisc"},
 };
 
-/// A parameter of RED there that only ARED has here.
+/// A parameter of ns-3's RED that in our discs only ARED has.
 const std::set<std::string> ADAPTIVE = {"Interval", "Alpha", "Beta", "Top", "Bottom"};
 
 void
@@ -309,7 +309,7 @@ struct Script
     std::vector<std::pair<std::string, std::string>> attributes; //!< by ns-3's names
 };
 
-/// What scripts set.
+/// The settings of scripts.
 std::vector<Script>
 Scripts()
 {

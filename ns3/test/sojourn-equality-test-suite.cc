@@ -103,7 +103,7 @@ class EqualityTestCase : public TestCase
     }
 
   protected:
-    /// @return what ns-3's disc does
+    /// @return the events of ns-3's disc
     SojournLog Theirs()
     {
         RngSeedManager::SetSeed(1);
@@ -123,7 +123,7 @@ class EqualityTestCase : public TestCase
         });
     }
 
-    /// @return what ours does
+    /// @return the events of our disc
     SojournLog Ours()
     {
         RngSeedManager::SetSeed(1);

@@ -56,7 +56,7 @@ class Trace
         m_fact.Equal(m_dropped == dropped, true, Listed("dropped", m_dropped));
     }
 
-    /// Takes packets. @param left those that must leave @param waited how long each has waited
+    /// Takes packets. @param left those that must leave @param waited the sojourn time of each
     void Take(const Numbers& left, Time waited = Time::Min())
     {
         m_dropped.clear();

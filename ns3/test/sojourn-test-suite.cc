@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: GPL-2.0-only
  *
- * tidy: allow(length) ns-3's style gives every brace and result type a line of its own.
+ * tidy: allow(length) ns-3's style puts every brace and result type on a separate line.
  *
  * The contract of a queue disc: packets are conserved, limits hold, every cause is counted under
  * its reason, marks reach the packet, runs repeat, attributes and traces are those of the AQM.

@@ -19,7 +19,7 @@ export function speedOf(text: string): number {
   return text === "max" ? Infinity : Number(text);
 }
 
-/** The warnings of both sides, those of one alone with its letter. */
+/** The warnings of both sides; a warning of only one side has its letter. */
 function warningsOf(a: string[], b: string[]): string[] {
   const alone = (letter: string, mine: string[], others: string[]): string[] =>
     mine.filter((text) => !others.includes(text)).map((text) => `${letter}: ${text}`);
@@ -37,7 +37,7 @@ export class Lab {
   /** Whether the present state was refused; then the sides belong to an earlier state. */
   isRefused = false;
   files: Record<string, string> = {};
-  /** Called when there is something new to show. */
+  /** Called when the view must be updated. */
   onUpdate: () => void = () => undefined;
   onFailure: (failure: Error) => void = () => undefined;
 
@@ -166,7 +166,7 @@ export class Lab {
     this.onUpdate();
   }
 
-  /** Forgets the changes in mid-run: both sides start with their last AQMs. */
+  /** Discards the record of mid-run changes: both sides start with their last AQMs. */
   forget(): void {
     const { changes, aqms } = this.state;
     for (const change of changes) aqms[change.side] = change.aqm;

@@ -156,7 +156,7 @@ class Page {
     this.views.flowChoices();
   }
 
-  /** At time zero the run starts with it; later it is applied at once. */
+  /** At time zero the run starts with the new AQM; later the AQM is applied at once. */
   private async aqmChanged(side: number, text: string): Promise<void> {
     const form = this.forms[side];
     try {

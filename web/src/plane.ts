@@ -59,7 +59,7 @@ export class Plane {
     this.label();
   }
 
-  /** Its content belongs to another scenario or other AQMs now. */
+  /** Marks the content as outdated, because the scenario or an AQM has changed. */
   clear(): void {
     this.stop();
     this.points = [];

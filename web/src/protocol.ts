@@ -1,5 +1,5 @@
-// The page's requests to the simulator and the answers, as crates/wasm/src/page_call.rs and
-// observed.rs have it.
+// The page's requests to the simulator and the answers, as defined in crates/wasm/src/page_call.rs
+// and observed.rs.
 
 export interface Setting {
   text: string;

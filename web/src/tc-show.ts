@@ -5,7 +5,7 @@ export interface ShownQdisc {
   device: string;
   kind: string;
   aqm: string;
-  /** The same without its limit, for a link with its own buffer. */
+  /** The AQM without its limit, for a link that has a buffer. */
   unlimited: string;
   ignored: string[];
 }
@@ -42,7 +42,7 @@ const packets =
 /** Without a rate, cake shapes nothing. */
 const rate: Reading = (value) =>
   value === "unlimited" ? [] : [["bandwidth", value.toLowerCase()]];
-/** tc's `rtt` sets a twentieth of it as the target too (iproute2 6.1 tc/q_cake.c). */
+/** tc's `rtt` also sets the target, to a twentieth (iproute2 6.1 tc/q_cake.c). */
 const rtt: Reading = (value) => {
   const found = /^([\d.]+)(us|ms|s)$/.exec(value);
   if (!found) return [["interval", value]];
@@ -53,7 +53,7 @@ const rtt: Reading = (value) => {
     ["target", `${target}us`],
   ];
 };
-/** A size, which cannot be negative in ours. */
+/** A size, which must not be negative in our form. */
 const positive =
   (name: string): Reading =>
   (value) =>
@@ -117,7 +117,7 @@ const WORDS: Record<string, Record<string, [string, string]>> = {
   fq_pie: PIE_WORDS,
   dualpi2: DUALPI2_WORDS,
 };
-/** Words for what ours does by default: one tin, the packet's actual size, and disabled options. */
+/** Words for our defaults: one tin, the packet's actual size, and disabled options. */
 const NEUTRAL = /^(besteffort|raw|nonat|nowash|no-ack-filter|no-split-gso|noecn|nobytemode)$/;
 
 /** For every kind: the AQM, its words with a value, and its flags. */

@@ -10,10 +10,10 @@ use crate::{header, metrics, ns3, pages, parameters, python, scenario_page, temp
 /// The command that updates generated files.
 const REPAIR: &str = "cargo xtask gen";
 
-/// The header of laws in C, which the package contains for `sojourn build`.
+/// The C header for laws, which the package contains for `sojourn build`.
 const LAW_HEADER: &str = include_str!("../../crates/law/include/sojourn_law.h");
 
-/// The header of transport libraries in C, which the package contains too.
+/// The C header for transport libraries, which the package contains too.
 const ENDPOINT_HEADER: &str = include_str!("../../crates/endpoint-c/include/sojourn_endpoint.h");
 
 /// A generated file: path from the root, and content.

@@ -1,4 +1,4 @@
-//! Chores of the repository.
+//! Maintenance commands of the repository.
 //!
 //! `cargo xtask gen` writes the files that follow from declarations, `check-gen` reports those that
 //! are out of date, `tidy` makes checks that the compiler does not, `phrases` lowers the budgets of

@@ -17,11 +17,11 @@ pub enum Form {
     Rate,
     /// It sets `MaxSize` in bytes, not a parameter.
     Limit,
-    /// A time without effect: it belongs to a setting that is refused.
+    /// A time without effect, because it belongs to a setting that is refused.
     Unused,
 }
 
-/// An attribute of ns-3's.
+/// An attribute of one of ns-3's discs.
 pub struct Name {
     /// The AQMs whose parameter it names.
     aqms: &'static [&'static str],

@@ -40,7 +40,7 @@ struct Subject {
     doc: &'static str,
     /// The text below the first sentence.
     remark: Option<String>,
-    /// How a scenario names it: a line before, the key, and the text between.
+    /// How a scenario names the subject: a line before, the key, and the text between.
     place: &'static str,
     key: &'static str,
     kernels: Vec<&'static KernelRelease>,

@@ -174,7 +174,7 @@ impl<'s> Page<'s> {
             _ if required.into_iter().any(|name| name == key) => "must be given".to_owned(),
             Value::Null => String::new(),
             Value::Object(table) if table.contains_key("kind") => format!("`{}`", inline(table)),
-            Value::Object(_) => String::new(), // the keys of that table have their own defaults
+            Value::Object(_) => String::new(), // the keys of that table have separate defaults
             value => format!("`{value}`"),
         }
     }
@@ -216,7 +216,7 @@ fn branches(schema: &Value) -> Vec<&Value> {
     branches.into_iter().flatten().collect()
 }
 
-/// The tables with named keys that a definition is, or may be.
+/// The tables with named keys that a definition stands for.
 fn tables(schema: &Value) -> Vec<&Value> {
     match schema["properties"].is_object() {
         true => vec![schema],

@@ -21,22 +21,22 @@ class MetricRow:
     Attributes:
         scope: ``queue``, ``class`` or ``run``; ``own`` of a custom metric.
         name: name in tables, such as ``delay_p95``.
-        kind: what kind of number it is, which decides its format.
+        kind: the kind of number, which determines its format.
         unit: unit in tables.
         label: name in sentences and on axes, without the unit; that of a class follows it.
-        better: which direction is an improvement; empty where neither is by itself.
-        together: which one is where another metric is judged with it; empty where neither is.
+        better: the direction that is an improvement; empty if neither is by itself.
+        together: the better direction if judged with another metric; empty if neither is.
         why: why it has no direction by itself.
-        centre: what is estimated over the seeds.
+        centre: the estimate over the seeds.
         relative: margin of equivalence as a part of the baseline's value.
-        least: the same in the metric's unit; the larger of both counts.
+        least: that margin in the metric's unit; the larger of both counts.
         headline: name in the headline family; empty where it is exploratory.
         tables: the outputs with a selection of metrics that show it.
-        bins: whether table ``bins`` has it: ``mean`` where several bins have the mean of each.
+        bins: whether table ``bins`` has it: ``mean`` if bins are merged by averaging.
         quantile: which quantile of a histogram it is.
         is_long: whether it is shown in s from one second on, else in ms.
         only: the one program that writes it; empty where every engine does.
-        never: why no engine writes it; empty of those that are written.
+        never: why no engine writes it; empty if one does.
         doc: meaning, as Markdown.
     """
 

@@ -1,7 +1,7 @@
 //! The connections of a run: their addresses and ports, and the bytes behind segment numbers.
 //!
 //! The flows of a group belong to one pair of hosts, `10.1.x.y` and `10.2.x.y`; each connection has
-//! its own port at the sender.
+//! a separate port at the sender.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use sojourn_sim::packet::{Packet, PacketKind, SACK_BLOCKS};
 
 /// The first port of senders.
 const FIRST_PORT: u32 = 10_000;
-/// Ports of a sender before the next address is taken.
+/// Number of ports of a sender's address; after these the next address is used.
 const PORTS: u32 = 50_000;
 /// The port of receivers.
 const SERVICE: u16 = 5_001;
@@ -36,7 +36,7 @@ pub(crate) struct Conversation {
     pub(crate) is_accurate: bool,
     /// The sender's report of the SYN-ACK's ECN field, as AE, CWR and ECE (RFC 9768 table 3).
     pub(crate) syn_ack_ecn: u8,
-    /// Where each segment begins, and where the last one ends.
+    /// Byte positions at which each segment begins and the last one ends.
     starts: Vec<u32>,
     /// The highest acknowledgement that reached the sender, in segments.
     acknowledged: u32,
@@ -44,7 +44,7 @@ pub(crate) struct Conversation {
     last: Option<u32>,
     /// Payload that the receiver got with ECT(1) and with ECT(0).
     received: [u32; 2],
-    /// These counts at each acknowledgement that has the AccECN option.
+    /// The ECT(1) and ECT(0) counts at each acknowledgement that has the AccECN option.
     reported: BTreeMap<Report, [u32; 2]>,
 }
 
@@ -209,7 +209,7 @@ impl Conversation {
     }
 
     /// A sender with more data sends it when all of the earlier data has been acknowledged. A
-    /// sender that sends nothing then has closed its side with the last segment.
+    /// sender that then sends nothing has closed its side with the last segment.
     fn close(&mut self) {
         let sent = self.starts.len() as u32 - 1;
         if sent > 0 && self.acknowledged == sent {

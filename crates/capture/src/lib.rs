@@ -2,12 +2,12 @@
 //! each side of every queue.
 //!
 //! Engines other than the simulator have real packets, which [`write_packets`] writes unchanged. A
-//! packet of the simulator is a segment number and a few fields; here it gets the headers that a
+//! packet of the simulator is a segment number and a few fields; this crate adds the headers that a
 //! stack would have written: [`conversations`] gives connections their addresses, ports and bytes,
 //! [`headers`] builds IP, TCP and UDP with correct checksums, and [`comments`] states the rule by
 //! which a packet was dropped or marked, and the AQM's state. Payload is zeros and is not captured.
-//! The last segment of a finished transfer carries FIN. Not simulated, and so not captured: FIN of
-//! the receiver and RST, ARP, and fragments.
+//! The last segment of a finished transfer carries FIN. The receiver's FIN, RST, ARP and fragments
+//! are not simulated and so not captured.
 
 mod comments;
 mod conversations;

@@ -3,7 +3,7 @@
 use sojourn_scenario::Resolved;
 use sojourn_sim::capture::{Point, Sighting};
 
-/// A place, which has its own file.
+/// A place; each has a separate file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapturePlace {
     /// The senders of all flows.
@@ -24,7 +24,7 @@ impl CapturePlace {
         [CapturePlace::Sender, CapturePlace::Receiver].into_iter().chain(links)
     }
 
-    /// Whether a packet of the simulator is seen there.
+    /// Whether a packet of the simulator is captured at the place.
     pub(crate) fn sees(self, seen: &Sighting) -> bool {
         match (self, seen.point) {
             (CapturePlace::Sender, Point::Sent) | (CapturePlace::Receiver, Point::Received) => {

@@ -2,10 +2,11 @@
 //! each connection.
 //!
 //! Sources: draft-ietf-quic-qlog-main-schema-02 and draft-ietf-quic-qlog-quic-events-01 (version
-//! 0.3). These drafts define QUIC's events, not TCP's: every transmission of a segment gets its own
-//! packet number, and an acknowledgement lists those that it newly covers. A retransmission
-//! declares the earlier transmissions lost, unless it is a tail loss probe (RFC 8985 §7): the first
-//! retransmission of the highest segment, before anything sent later was acknowledged.
+//! 0.3). These drafts define QUIC's events, not TCP's: every transmission of a segment gets a new
+//! packet number, and an acknowledgement lists the transmissions that it newly covers. A
+//! retransmission declares the earlier transmissions lost, unless it is a tail loss probe (RFC 8985
+//! §7): the first retransmission of the highest segment, before anything sent later was
+//! acknowledged.
 
 use std::collections::BTreeMap;
 use std::fs::File;

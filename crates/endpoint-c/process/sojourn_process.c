@@ -1,17 +1,17 @@
-/* Runs a transport library in a process of its own, in which the clock and the random numbers are
+/* Runs a transport library in a separate process, in which the clock and the random numbers are
  * those of the simulator.
  *
  *   sojourn run quic.toml --endpoint quic=process:./libmine.so
  *
  * The simulator compiles this file, and starts the program once for each end of a connection, with
- * the library as its argument. A program of the user's own may contain both this file and
+ * the library as its argument. A user's program may instead contain both this file and
  * sojourn_endpoint().
  *
- * The simulator sends a request, the program answers it: they run in turns, and the clock of this
+ * The simulator sends requests, which the program answers: they run in turns, and the clock of this
  * process shows the time of the last request. The functions below replace those of the C library in
- * all libraries of this process, as the executable is searched first (ld.so(8)). They do not
- * replace system calls in assembly (Go, statically linked programs) and the processor's counters
- * and random numbers (rdtsc, rdrand): `sojourn check` finds these.
+ * all libraries of this process, because the executable is searched first (ld.so(8)). They do not
+ * replace system calls in assembly (Go, statically linked programs) or the CPU's counters and
+ * random numbers (rdtsc, rdrand); `sojourn check` finds such uses.
  *
  * Messages, both ways: a length in 32 bits, then a body. Numbers are in this machine's order. A
  * text is a length in 32 bits and its bytes. crates/endpoint-c/src/process/wire.rs is the other
@@ -142,7 +142,7 @@ uint32_t arc4random_uniform(uint32_t bound)
     return bound ? (uint32_t)((draw() >> 32) % bound) : 0;
 }
 
-/* Of OpenSSL and BoringSSL, where they are shared libraries. */
+/* Functions of OpenSSL and BoringSSL, where these are shared libraries. */
 int RAND_bytes(unsigned char *buffer, size_t length)
 {
     fill(buffer, (unsigned)length);
@@ -182,7 +182,7 @@ static syscall_fn real_syscall(void)
     return found;
 }
 
-/* BoringSSL draws its random numbers by it. */
+/* BoringSSL draws its random numbers through this function. */
 long syscall(long number, ...)
 {
     long a[6];
@@ -216,7 +216,7 @@ static int names_random(const char *path)
     return strcmp(path, "/dev/urandom") == 0 || strcmp(path, "/dev/random") == 0;
 }
 
-/* A file of random numbers in memory, for whatever does not call `read`. */
+/* A file of random numbers in memory, for code that does not call `read`. */
 static int open_random(void)
 {
     static char content[RANDOM_FILE_BYTES];
@@ -239,7 +239,7 @@ static int open_any(int folder, const char *path, int flags, unsigned mode)
     return (int)real_syscall()(SYS_openat, folder, path, flags | O_LARGEFILE, mode);
 }
 
-/* The mode is an argument only if a file may be made. */
+/* The mode is an argument only if a file may be created. */
 #define MODE_OF(flags, mode)                                                                       \
     do {                                                                                           \
         if ((flags) & (O_CREAT | __O_TMPFILE)) {                                                   \
@@ -333,8 +333,8 @@ FILE *fopen64(const char *restrict path, const char *restrict mode)
 
 /* ---- Messages */
 
-/* A datagram may be twice what UDP can carry, so that a library that ignores the capacity of the
- * buffer is refused before it damages memory. */
+/* The buffer holds twice the largest UDP payload, so that a library that ignores the capacity of
+ * the buffer is refused before it damages memory. */
 enum { ROOM = 128 << 10, MOST_REQUEST = 1 << 20, PAUSE_AFTER = 64 };
 enum request {
     DESCRIBE = 1, OPEN, CONNECT, INPUT, EXPIRE, WRITE, READ, CLOSE, GO_ON, MORE, END
@@ -572,7 +572,7 @@ static void put_event(int kind, const struct sojourn_endpoint_event *event)
     put_text(event->reason);
 }
 
-/* Puts all datagrams of this instant, or some of them; returns how many. */
+/* Writes all or some datagrams of this instant into the answer; returns how many. */
 static unsigned put_datagrams(void)
 {
     for (unsigned sent = 0;; sent++) {
@@ -596,7 +596,7 @@ static unsigned put_datagrams(void)
     }
 }
 
-/* Does as the simulator does: events, then datagrams, in turn until neither are left.
+/* Like the simulator, takes events, then datagrams, in turn until none is left.
  * The simulator reacts to an event before anything else happens. */
 static void advance(int has_sent)
 {
@@ -668,7 +668,7 @@ static void act(enum request kind)
     case CLOSE:
         table->close(end, now_ns);
         if (!has_failed)
-            put_datagrams(); /* nobody hears of events any more */
+            put_datagrams(); /* ignores further events */
         return;
     case MORE: advance(1); return;
     default: break;
@@ -702,7 +702,7 @@ static void serve(const char *library)
     answer();
 }
 
-/* The same addresses in every run, where the system lets a process ask for it. */
+/* Requests the same addresses in every run, where the system allows it. */
 static void fix_addresses(char **arguments)
 {
     int now = personality(0xffffffff);

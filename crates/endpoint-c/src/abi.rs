@@ -17,7 +17,7 @@ pub mod carries {
     pub const IP_PACKETS: u32 = 1;
 }
 
-/// What `event` returns.
+/// Return values of `event`.
 pub mod event {
     use std::ffi::c_int;
 
@@ -46,7 +46,7 @@ pub struct RawInfo {
     pub flags: u32,
 }
 
-/// What the host gives to one end.
+/// Settings of one end, from the host.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RawHost {
@@ -80,7 +80,7 @@ pub struct RawTransmit {
     pub reserved: u32,
 }
 
-/// What has happened.
+/// An event.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RawEvent {
@@ -88,7 +88,7 @@ pub struct RawEvent {
     pub reason: *const c_char,
 }
 
-/// What was read from a stream.
+/// The result of reading a stream.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawRead {
@@ -96,7 +96,7 @@ pub struct RawRead {
     pub is_finished: u64,
 }
 
-/// What an end knows of its connection.
+/// An end's view of its connection.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RawStats {

@@ -18,8 +18,8 @@ use crate::abi::{
 use crate::described::{code, ecn, event_of, stats_of, too_long};
 use crate::table::{Functions, TextSettings, text_of};
 
-/// Room for a datagram. Twice what UDP can carry, so that a library that ignores the capacity of
-/// the buffer is refused before it damages memory.
+/// Size of the buffer for a datagram: twice the largest UDP payload, so that a library that ignores
+/// the capacity of the buffer is refused before it damages memory.
 const ROOM: usize = 128 << 10;
 
 fn part(role: Peer) -> &'static str {
@@ -43,7 +43,8 @@ pub(crate) struct LoadedEnd {
     now: Time,
     datagram_bytes: usize,
     buffer: Vec<u8>,
-    /// What the library's host points to; at fixed addresses until the end is freed.
+    /// The data to which the library's host structure points; at fixed addresses until the end is
+    /// freed.
     _host: Rc<RawHost>,
     _settings: (Arc<TextSettings>, Vec<RawSetting>),
     failure: Rc<Failure>,

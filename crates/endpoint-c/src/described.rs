@@ -1,4 +1,4 @@
-//! What the table of a library says, checked and in the terms of the contract in Rust.
+//! The contents of a library's table, checked and converted to the types of the Rust contract.
 
 use std::ffi::c_int;
 
@@ -26,7 +26,7 @@ pub(crate) struct DescribedTexts {
 
 impl Described {
     /// # Errors
-    /// A sentence about what is missing or not in the header.
+    /// A sentence about a missing value, or one that the header does not define.
     pub(crate) fn new(
         texts: DescribedTexts,
         carries: u32,

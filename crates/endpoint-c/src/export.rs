@@ -143,7 +143,7 @@ unsafe extern "C" fn describe<S: FromSettings>(
     }
 }
 
-/// One end, with what its functions need beyond the trait.
+/// One end, with the data that its functions need in addition to the trait.
 struct End {
     endpoint: Box<dyn Endpoint>,
     host: *const RawHost,

@@ -16,8 +16,8 @@ use crate::described::{Described, DescribedTexts};
 use crate::table::{Functions, TextSettings, functions, table, text_of};
 
 /// Loads a transport library. It stays loaded until the program ends. `opened` is the file to load:
-/// the library, or a copy that the system's loader cannot mistake for an earlier library of that
-/// path. `name` is the file's name in messages, `source` the name of its code in manifests.
+/// the library, or a copy that the system's loader cannot confuse with a library loaded from that
+/// path earlier. `name` is the file's name in messages, `source` the name of its code in manifests.
 ///
 /// # Errors
 /// A sentence, if the file is not such a library, is built for another version, or refuses the

@@ -1,4 +1,4 @@
-//! Judges what the servers of a library did.
+//! Judges the recorded behaviour of a library's servers.
 
 use sojourn_aqm::contract::Finding;
 use sojourn_aqm::{Ecn, Time};
@@ -8,15 +8,15 @@ use crate::watch::ServerLog;
 /// A datagram is full from this share of the path's largest payload. QUIC sends at least 1,200
 /// bytes (RFC 9000 §14), 82 % of an Ethernet's 1,472.
 const FULL: f64 = 0.75;
-/// The share of bytes that full datagrams carry, at least.
+/// The least share of bytes that full datagrams must carry.
 const LEAST_FULL: f64 = 0.9;
-/// Congestion windows of data that a library may take before it can send them.
+/// Data that a library may take before it can send it, in congestion windows.
 const MOST_WINDOWS: u64 = 4;
-/// Bytes that a library may take ahead in any case: as many as a host offers at once.
+/// Bytes that a library may always take ahead: as many as a host offers at once.
 const FREE_AHEAD: u64 = 1 << 20;
-/// The largest burst of a sender that paces, where it reports none (RFC 9002 §7.7, §7.2).
+/// The largest burst of a pacing sender that reports no quantum (RFC 9002 §7.7, §7.2).
 const BURST_BYTES: u64 = 14_720;
-/// How much faster than its rate a sender may be: a timer is rounded.
+/// How much faster than its rate a sender may be, because timers are rounded.
 const TOLERANCE: f64 = 1.1;
 /// The share of bytes that may leave too early: probes are not paced, and a rate may fall. The BBR
 /// of ngtcp2 0.12 has 1.6 %, and 9.8 % with an adapter that ignores the quantum.

@@ -1,8 +1,8 @@
 //! Checks a transport library and its adapter in short runs of the simulator.
 //!
 //! An adapter can make a library look worse than it is: one that ignored the send quantum of
-//! ngtcp2 doubled the drops of its BBR. So the datagrams of a server are compared with what the
-//! library says of itself: its pacing rate, its quantum and its congestion window.
+//! ngtcp2 doubled the drops of its BBR. So the datagrams of a server are compared with the values
+//! that the library reports: its pacing rate, its quantum and its congestion window.
 
 mod judge;
 mod watch;
@@ -30,7 +30,7 @@ fn scenario(seconds: u32, of_link: &str, of_flow: &str) -> String {
 const TAILDROP: &str = "queue = 'taildrop'";
 /// Video of 4.8 Mbit/s at the best quality.
 const VIDEO: &str = "kind = 'video', frames = ['20kB'], interval = '33ms'";
-/// The share of frames that are not shown over a link that loses packets, at most.
+/// The largest share of frames that may not be shown over a link that loses packets.
 const MOST_SKIPPED: f64 = 0.1;
 /// The largest packet of a path, unless a scenario says otherwise.
 const MTU: u32 = 1500;
@@ -45,7 +45,7 @@ fn flow(stack: &ConfiguredStack, mtu: u32) -> String {
     }
 }
 
-/// A run, and what the server did in it.
+/// A run, and the server's record of it.
 struct Watch {
     run: Result<Run, SimError>,
     log: ServerLog,

@@ -1,4 +1,4 @@
-//! Notes what the servers of a library do, and what the library says of itself at that time.
+//! Records the datagrams of a library's servers, and the values that the library reports with each.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ pub(crate) struct SentDatagram {
     pub(crate) quantum_bytes: Option<u64>,
 }
 
-/// Everything that the servers of a run did.
+/// The record of all servers of a run.
 #[derive(Debug, Default)]
 pub(crate) struct ServerLog {
     pub(crate) departures: Vec<SentDatagram>,
@@ -35,7 +35,7 @@ pub(crate) struct ServerLog {
     pub(crate) marked: u64,
 }
 
-/// A library whose ends are watched.
+/// A library whose endpoints are recorded.
 #[derive(Debug)]
 pub(crate) struct Watched {
     stack: Arc<dyn Stack>,

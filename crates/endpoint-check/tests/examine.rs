@@ -1,4 +1,4 @@
-//! What the check finds in libraries with one fault each.
+//! The findings of the check for libraries with one fault each.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct Paced {
     /// Datagrams at one instant, and the time between such bursts.
     burst: (u32, Span),
     bytes: usize,
-    /// Data that it takes from the application in all.
+    /// Data that it takes from the application in total.
     takes: u64,
     quantum_bytes: Option<u64>,
     ecn: Option<Ecn>,
@@ -129,7 +129,8 @@ impl Endpoint for End {
     }
 }
 
-/// The findings that do not hold, without that about lost packets, which nobody retransmits here.
+/// The findings that do not hold, except the one about lost packets, which this server never
+/// retransmits.
 fn broken(stack: Paced) -> Vec<Finding> {
     let findings = examine(&ConfiguredStack::new(Arc::new(stack)));
     let lost = "a transfer over a link that loses packets is complete";
@@ -168,7 +169,7 @@ fn bursts_above_the_quantum_are_found() {
     assert!(broken[1].detail.contains("6000 more than its quantum"), "{}", broken[1].detail);
 }
 
-/// Without a quantum of the library the burst of RFC 9002 is allowed.
+/// If the library reports no quantum, the burst of RFC 9002 is allowed.
 #[test]
 fn without_a_quantum_the_initial_window_of_quic_is_the_limit() {
     let nine = Paced { burst: (9, times(9)), quantum_bytes: None, ..GOOD };

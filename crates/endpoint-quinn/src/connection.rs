@@ -22,7 +22,7 @@ use crate::tls;
 const CID_BYTES: usize = 8;
 /// The content of all writes, in shared memory.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-/// Data that may be buffered beyond the congestion window, at least.
+/// The least data that may be buffered beyond the congestion window.
 const LEAST_AHEAD: u64 = 256 << 10;
 
 /// One end of a connection.
@@ -30,7 +30,7 @@ pub(crate) struct Connection {
     role: Peer,
     endpoint: QuinnEndpoint,
     client: ClientConfig,
-    /// Only its differences to other times matter.
+    /// An arbitrary origin: only differences between times matter.
     epoch: Instant,
     connection: Option<(ConnectionHandle, quinn_proto::Connection)>,
     /// Datagrams that the endpoint answers by itself.
@@ -147,7 +147,7 @@ fn stream(number: StreamNumber) -> StreamId {
     StreamId::new(Side::Client, Dir::Bi, number)
 }
 
-/// Sets how much may be buffered: the congestion window, and as much again.
+/// Limits buffered data to the congestion window plus as much again, at least `LEAST_AHEAD`.
 fn set_send_window(connection: &mut quinn_proto::Connection) {
     let window = connection.congestion_state().window();
     connection.set_send_window(window + window.max(LEAST_AHEAD));

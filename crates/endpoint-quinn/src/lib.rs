@@ -7,12 +7,12 @@
 //! TLS draws its keys from the system, but every message of this handshake has a fixed length:
 //! X25519 key shares, an Ed25519 certificate (ECDSA signatures vary in length) and no session
 //! tickets. So times and sizes of datagrams repeat, though not their content. The control `bbr`
-//! draws from the system (quinn-proto 0.11.19, src/congestion/bbr/mod.rs), so it says that its
-//! runs may differ.
+//! draws from the system (quinn-proto 0.11.19, src/congestion/bbr/mod.rs), so the adapter reports
+//! that its runs may differ.
 //!
 //! **Data written ahead.** The send window is kept at twice the congestion window, at least 256 kB
-//! ahead, instead of quinn's fixed 10 MB, which would buffer all data at once, whatever the path
-//! takes. The send window does not limit bytes in flight.
+//! ahead, instead of quinn's fixed 10 MB, which would buffer all data at once on any path. The send
+//! window does not limit bytes in flight.
 //!
 //! **All else is quinn's default**, such as the stream receive window of 1.25 MB, which limits one
 //! stream to 100 Mbit/s at a round trip of 100 ms; `receive_window` changes it.

@@ -32,7 +32,7 @@ pub(crate) struct TcpConnection {
     progress: Progress,
 }
 
-/// What the host knows of the connection.
+/// The events that the host has been given.
 #[derive(Debug, Default)]
 struct Progress {
     is_connected: bool,

@@ -3,19 +3,20 @@
 //!
 //! # Decisions
 //!
-//! **It sends IP packets**: IPv4 and TCP headers of 40 bytes are smoltcp's, checksums included.
+//! **It sends IP packets**: smoltcp writes the IPv4 and TCP headers of 40 bytes, checksums
+//! included.
 //!
 //! **What repeats.** Everything: initial sequence numbers come from the host's seed.
 //!
-//! **Time** is in microseconds. The present is rounded down and deadlines up, so a timer never
+//! **Time** is in microseconds. The current time is rounded down and deadlines up, so a timer never
 //! fires early.
 //!
 //! **What it lacks** (smoltcp 0.14.0): ECN, pacing, and recovery from several losses of one window
-//! without a timeout, as it neither uses SACK blocks nor reacts to partial acknowledgements (RFC
-//! 6582). It does not report its congestion window.
+//! without a timeout, because it neither uses SACK blocks nor reacts to partial acknowledgements
+//! (RFC 6582). It does not report its congestion window.
 //!
 //! **Not its defaults**: buffers of 1 MB, for which smoltcp has no default, and room for 32 gaps in
-//! the received data instead of 4; a receiver discards segments that would open more.
+//! the received data instead of 4; a receiver discards segments that would open more gaps.
 
 mod connection;
 mod settings;

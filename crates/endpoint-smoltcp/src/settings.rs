@@ -12,7 +12,7 @@ pub enum TcpControl {
     Cubic,
     /// Reno (RFC 5681).
     Reno,
-    /// No congestion control: the receiver's window alone limits what is in flight.
+    /// No congestion control: only the receiver's window limits data in flight.
     None,
 }
 
@@ -29,7 +29,7 @@ impl TcpControl {
         }
     }
 
-    /// What smoltcp calls it.
+    /// The same in smoltcp's type.
     pub(crate) fn of_library(self) -> CongestionControl {
         match self {
             TcpControl::Cubic => CongestionControl::Cubic,

@@ -99,7 +99,7 @@ fn a_path_without_room_for_its_packets_is_refused() {
     assert_eq!(refused, "smoltcp sends packets of 576 to 65535 bytes, not 575");
 }
 
-/// The host asks for output after every call, and then when it is due: never twice at one instant.
+/// The host requests output after every call, then when a timer is due: never twice at one instant.
 #[test]
 fn a_deadline_lies_ahead_once_all_has_been_sent() {
     let host = HostSettings { role: Peer::Client, seed: [1; 32], mtu: 1500 };

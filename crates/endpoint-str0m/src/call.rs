@@ -35,7 +35,7 @@ const START: Bitrate = Bitrate::kbps(300);
 pub(crate) struct RtcEnd {
     role: Peer,
     share: f64,
-    /// Only its differences to other times matter.
+    /// An arbitrary origin: only differences between times matter.
     epoch: Instant,
     /// None before the call begins.
     rtc: Option<Rtc>,
@@ -70,7 +70,7 @@ fn candidate(peer: Peer) -> Candidate {
     Candidate::host(address(peer), "udp").expect("the address suits a host")
 }
 
-/// An end that knows all that signalling tells it.
+/// An end with all information that signalling would exchange.
 fn rtc(role: Peer, now: Instant) -> Result<Rtc, RtcError> {
     let config = RtcConfig::new()
         .set_crypto_provider(plain::provider())
@@ -141,7 +141,7 @@ impl RtcEnd {
         self.rtc = None;
     }
 
-    /// Makes one change, then takes all that follows from it, as str0m demands.
+    /// Applies one change, then handles all resulting outputs, as str0m requires.
     fn change(&mut self, now: Time, change: impl FnOnce(&mut Rtc) -> Result<(), RtcError>) {
         let Some(rtc) = &mut self.rtc else { return };
         let outcome = change(rtc);
@@ -193,20 +193,20 @@ impl RtcEnd {
         }
     }
 
-    /// Shows what can be shown.
+    /// Shows the frames that are ready.
     fn show(&mut self, now: Time) {
         while let Some(number) = self.buffer.show(now) {
             self.events.push_back(ConnectionEvent::FrameComplete(number));
         }
     }
 
-    /// Bytes of a frame now.
+    /// The size of a frame at the current estimate.
     fn frame_bytes(&self, frame: VideoFrame) -> u64 {
         let share = self.share * self.estimate.as_f64() / 8.0 * frame.interval.as_secs();
         frame.most_bytes.min(LARGEST_FRAME).min(share as u64)
     }
 
-    /// Tells str0m the rate of the best quality, for which it probes.
+    /// Gives str0m the rate of the best quality, for which it probes.
     fn desire(&mut self, now: Time, frame: VideoFrame) {
         let bps = frame.most_bytes as f64 * 8.0 / frame.interval.as_secs();
         let desired = Bitrate::bps(bps as u64);
@@ -301,7 +301,7 @@ impl Endpoint for RtcEnd {
         self.change(now, Rtc::close);
     }
 
-    /// str0m keeps its pacing rate and its losses to itself.
+    /// str0m does not report its pacing rate and its losses.
     fn stats(&self) -> Stats {
         Stats { estimate_bps: Some(self.estimate.as_f64()), ..Stats::default() }
     }

@@ -16,7 +16,7 @@ pub(crate) struct JitterBuffer {
     wait: Span,
 }
 
-/// A frame of which something has arrived.
+/// A frame of which at least one part has arrived.
 #[derive(Debug)]
 struct Arriving {
     has_arrived: Vec<bool>,
@@ -25,12 +25,12 @@ struct Arriving {
 }
 
 impl JitterBuffer {
-    /// A buffer in which a complete frame waits at most `wait` for those before it.
+    /// A buffer in which a complete frame waits at most `wait` for earlier ones.
     pub(crate) fn new(wait: Span) -> JitterBuffer {
         JitterBuffer { frames: BTreeMap::new(), next: 0, wait }
     }
 
-    /// A part has arrived; returns whether it is of use: not a repetition, and not too late.
+    /// Handles the arrival of a part; returns whether it is neither a duplicate nor too late.
     pub(crate) fn on_part(&mut self, now: Time, part: Part) -> bool {
         if part.frame < self.next {
             return false;
@@ -64,7 +64,7 @@ impl JitterBuffer {
         Some(number)
     }
 
-    /// When a frame is shown, whatever arrives until then.
+    /// When the next frame is shown if nothing else arrives.
     pub(crate) fn due(&self) -> Time {
         self.first_complete().map_or(Time::NEVER, |(_, due)| due)
     }

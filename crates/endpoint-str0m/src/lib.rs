@@ -4,22 +4,22 @@
 //!
 //! # Decisions
 //!
-//! **Signalling is in memory**: both ends know addresses, ICE credentials and streams beforehand.
-//! ICE checks cross the network.
+//! **Signalling is in memory**: both ends know addresses, ICE credentials and streams from the
+//! start. ICE checks cross the network.
 //!
-//! **No DTLS, no encryption.** Keys come with the signalling, and packets stay plain, as large as
-//! with AES-GCM. A library of cryptography would be most of what is compiled, and its
-//! signatures vary in length, which moves all later packets.
+//! **No DTLS, no encryption.** Keys come with the signalling, and packets are plain but as large as
+//! with AES-GCM. A cryptography library would be most of the compiled code, and its signatures vary
+//! in length, which shifts all later packets.
 //!
-//! **What repeats.** Everything: what str0m draws from the system, such as STUN transaction IDs,
-//! has a fixed length, and decides no time.
+//! **What repeats.** Everything: the values that str0m draws from the system, such as STUN
+//! transaction IDs, have a fixed length and affect no time.
 //!
 //! **The application.** A frame takes a share of the estimate, at most the size at the best
 //! quality, and is written at once; str0m paces it. There are neither key frames nor an encoder
-//! that lags. The client shows frames in order; a complete one waits a limited time for those
-//! before it.
+//! that lags. The client shows frames in order; a complete frame waits a limited time for earlier
+//! ones.
 //!
-//! **What it lacks** (str0m 0.25.0): ECN. It tells nobody its pacing rate.
+//! **What it lacks** (str0m 0.25.0): ECN. It does not report its pacing rate.
 
 mod call;
 mod jitter_buffer;
@@ -34,7 +34,7 @@ pub use self::settings::Str0mSettings;
 
 /// The version of str0m, which is pinned.
 pub const VERSION: &str = "0.25.0";
-/// The version of what is in this crate: a change that moves a packet moves it.
+/// The version of this adapter; every change that moves a packet raises it.
 const ADAPTER: u32 = 1;
 /// The smallest path: str0m warns of larger datagrams (`DATAGRAM_MTU_WARN`).
 const LEAST_MTU: u32 = 1280;

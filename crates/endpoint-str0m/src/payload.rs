@@ -1,4 +1,4 @@
-//! The payload of an RTP packet: which part of which frame it is, then zeros.
+//! The payload of an RTP packet: the numbers of its frame and of its part, then zeros.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl Part {
 /// The largest frame.
 pub(crate) const LARGEST_FRAME: u64 = MOST_BYTES * u16::MAX as u64;
 
-/// A frame of `bytes` in packets of equal size, to a byte. Each has room for its header.
+/// A frame of `bytes` in packets of equal size, give or take a byte. Each has room for its header.
 pub(crate) fn split(frame: FrameNumber, bytes: u64) -> impl Iterator<Item = (Part, Arc<[u8]>)> {
     assert!((1..=LARGEST_FRAME).contains(&bytes));
     let of = bytes.div_ceil(MOST_BYTES);

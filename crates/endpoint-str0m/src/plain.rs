@@ -1,6 +1,6 @@
-//! What stands in for cryptography. Contents play no part in a simulation, sizes do: a packet grows
-//! as with AES-256-GCM, the profile that str0m prefers. Hashes are constant, so that every check
-//! succeeds; keys are there at once, as if they had come with the signalling.
+//! A replacement for cryptography. A simulation depends on sizes, not contents: a packet grows as
+//! with AES-256-GCM, the profile that str0m prefers. Hashes are constant, so that every check
+//! succeeds; keys exist from the start, as if exchanged by signalling.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,13 +22,13 @@ const TAG: [u8; AeadAes256Gcm::TAG_LEN] = [0; AeadAes256Gcm::TAG_LEN];
 /// Longer than any run.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
 
-/// All of it.
+/// The whole replacement.
 #[derive(Debug)]
 struct Plain;
 
 static PLAIN: Plain = Plain;
 
-/// What str0m calls in place of a library of cryptography.
+/// The functions that str0m calls in place of a cryptography library.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider {
         srtp_provider: &PLAIN,
@@ -141,7 +141,7 @@ impl DtlsProvider for Plain {
     }
 }
 
-/// The keys of one end, as if they had come with the signalling.
+/// The keys of one end, as if exchanged by signalling.
 #[derive(Debug)]
 struct Signalled {
     step: Step,
@@ -149,7 +149,7 @@ struct Signalled {
     never: Instant,
 }
 
-/// What is reported next.
+/// The next event to report.
 #[derive(Debug)]
 enum Step {
     Keys,

@@ -1,4 +1,4 @@
-//! What can be set.
+//! The settings of the library.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use sojourn_aqm::{Span, units};
 pub struct Str0mSettings {
     /// The share of the estimate that the frames take.
     pub share: f64,
-    /// How long a complete frame waits for those before it.
+    /// How long a complete frame waits for earlier ones.
     pub wait: Span,
 }
 
 impl Default for Str0mSettings {
-    /// Our choices: room for headers and retransmissions, and a freeze that users forgive.
+    /// Our choices: room for headers and retransmissions, and a freeze that users tolerate.
     fn default() -> Str0mSettings {
         Str0mSettings { share: 0.85, wait: Span::from_millis(500) }
     }

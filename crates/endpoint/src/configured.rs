@@ -1,4 +1,4 @@
-//! The stacks of a caller: a scenario names a transport, the caller says which library that is.
+//! The stacks of a caller: a scenario names a transport, the caller chooses the library for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,8 +9,8 @@ use crate::Stack;
 /// A stack that a caller has chosen.
 #[derive(Clone)]
 pub struct ConfiguredStack {
-    /// The stack in manifests: [`Stack::describe`], and for a library of the caller its content
-    /// too.
+    /// The stack's description in manifests: [`Stack::describe`], and for a library in a file also
+    /// the digest of its content.
     pub in_full: String,
     /// The stack.
     pub stack: Arc<dyn Stack>,
@@ -22,7 +22,7 @@ impl ConfiguredStack {
         ConfiguredStack { in_full: stack.describe(), stack }
     }
 
-    /// A warning if runs with one seed may differ. The scenario calls the stack `transport`.
+    /// A warning if runs with one seed may differ. `transport` is the scenario's name of the stack.
     pub fn doubt(&self, transport: &str) -> Option<String> {
         let why = self.stack.unrepeatable()?;
         Some(format!("endpoint[{transport}]: {why}, so runs with one seed may differ"))

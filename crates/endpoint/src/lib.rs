@@ -1,29 +1,30 @@
 //! The contract between a host, such as the simulator, and a transport library without I/O
 //! (sans-IO): QUIC, WebRTC, another TCP.
 //!
-//! A [`Stack`] is the library, an [`Endpoint`] one end of one connection. The host calls; the
-//! endpoint never calls back, blocks, reads a clock or draws randomness from the system. After
-//! every [`Endpoint::connect`], [`Endpoint::input`], [`Endpoint::expire`], [`Endpoint::write`],
-//! [`Endpoint::send_frame`] and [`Endpoint::close`] the host calls [`Endpoint::event`] and
-//! [`Endpoint::output`] until both return `None`, then asks for the [`Endpoint::deadline`].
+//! A [`Stack`] is the library, an [`Endpoint`] one end of one connection. The host calls the
+//! endpoint, which never calls back, blocks, reads a clock or draws randomness from the system.
+//! After every [`Endpoint::connect`], [`Endpoint::input`], [`Endpoint::expire`],
+//! [`Endpoint::write`], [`Endpoint::send_frame`] and [`Endpoint::close`] the host calls
+//! [`Endpoint::event`] and [`Endpoint::output`] until both return `None`, then asks for the
+//! [`Endpoint::deadline`].
 //!
 //! # Decisions
 //!
 //! **Time is an argument**, in nanoseconds since the start of the run. A library with a coarser
-//! clock rounds deadlines up; otherwise it would ask again at the same instant.
+//! clock rounds deadlines up; otherwise its timer would be due again at the same instant.
 //!
-//! **One datagram at a time.** Segmentation offload would show a queue packets of 10 kB.
+//! **One datagram at a time.** With segmentation offload a queue would see packets of 10 kB.
 //!
 //! **Pacing** is either in the deadline, as in quinn, or in [`Transmit::earliest`], as in quiche.
-//! The host holds a datagram until then, and the later ones of the same endpoint behind it.
+//! The host holds a datagram until that time, and later datagrams of the endpoint behind it.
 //!
 //! **Video is frames, not a stream.** The host offers a frame with the size that the best quality
-//! needs, and the library answers how large it is, as its congestion control decides that. The
-//! other end says which frames are complete, in the order in which they are shown.
+//! needs; the library returns the size that its congestion control allows. The other end reports
+//! which frames are complete, in the order in which they are shown.
 //!
 //! **Randomness is judged, not trusted.** A library receives a seed. If it still draws from the
-//! system and this may change the times or sizes of datagrams, [`Stack::unrepeatable`] says so, and
-//! the result carries the sentence.
+//! system and this may change the times or sizes of datagrams, [`Stack::unrepeatable`] returns a
+//! sentence, which the result includes.
 
 #![warn(unreachable_pub)]
 
@@ -55,7 +56,7 @@ impl Peer {
     }
 }
 
-/// What the datagrams of a library carry, which decides the headers that the host adds.
+/// The content of a library's datagrams, which determines the headers that the host adds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carries {
     /// Payload of UDP: the host adds the headers of IPv4 and UDP, 28 bytes.
@@ -74,14 +75,15 @@ impl Carries {
     }
 }
 
-/// What the host gives to one end.
+/// Settings of one end, from the host.
 #[derive(Clone, Copy, Debug)]
 pub struct HostSettings {
     /// Which end it is.
     pub role: Peer,
-    /// The only randomness that may decide what it sends. Both ends of a connection differ.
+    /// The only randomness that may affect what it sends; the ends of a connection have different
+    /// seeds.
     pub seed: [u8; 32],
-    /// The largest IP packet in bytes that the path carries, headers included.
+    /// The path's MTU: the largest IP packet in bytes, headers included.
     pub mtu: u32,
 }
 
@@ -99,28 +101,28 @@ pub struct Datagram<'a> {
 pub struct Transmit {
     /// Its ECN field.
     pub ecn: Ecn,
-    /// It leaves no earlier than this; a past time means at once.
+    /// The earliest sending time; a past time means at once.
     pub earliest: Time,
 }
 
-/// Number of a stream, from zero in the order in which the client opens them.
+/// Number of a stream, from zero in the order in which the client opens streams.
 pub type StreamNumber = u64;
 
-/// Number of a frame of video, from zero in the order in which they are sent.
+/// Number of a frame of video, from zero in sending order.
 pub type FrameNumber = u32;
 
 /// A frame of video that the server may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VideoFrame {
-    /// Its number, if it is sent; otherwise the next one has it.
+    /// Its number, if it is sent; otherwise the next frame gets this number.
     pub number: FrameNumber,
     /// Its size in bytes at the best quality; positive.
     pub most_bytes: u64,
-    /// Time until the next one.
+    /// Time until the next frame.
     pub interval: Span,
 }
 
-/// What has happened at an endpoint.
+/// An event at an endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectionEvent {
     /// The handshake is complete; data may be written.
@@ -135,7 +137,7 @@ pub enum ConnectionEvent {
     Closed(String),
 }
 
-/// What was read from a stream.
+/// The result of reading a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Read {
     /// Bytes of payload, in order.
@@ -144,7 +146,7 @@ pub struct Read {
     pub is_finished: bool,
 }
 
-/// What an endpoint knows of its connection; `None` where the library does not say.
+/// An endpoint's view of its connection; `None` where the library reports nothing.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stats {
     /// Congestion window in bytes.
@@ -157,9 +159,9 @@ pub struct Stats {
     pub pacing_bps: Option<f64>,
     /// The most bytes that it sends at one instant while it paces.
     pub quantum_bytes: Option<u64>,
-    /// Bytes that it considered lost so far.
+    /// Bytes declared lost so far.
     pub lost_bytes: Option<u64>,
-    /// The bandwidth that it believes to have, in bit/s, which decides the quality of a video.
+    /// Its bandwidth estimate in bit/s, which determines the quality of a video.
     pub estimate_bps: Option<f64>,
 }
 
@@ -171,11 +173,11 @@ pub trait Endpoint: Send {
     /// A datagram arrives.
     fn input(&mut self, now: Time, datagram: Datagram<'_>);
 
-    /// Writes the next datagram to the end of `buffer`, which is empty; `None` if nothing is to
-    /// be sent now.
+    /// Writes the next datagram into `buffer`, which is empty; `None` if nothing is to be sent now.
     fn output(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit>;
 
-    /// When [`Endpoint::expire`] is to be called; [`Time::NEVER`] if not at all. It may be past.
+    /// When [`Endpoint::expire`] is to be called, possibly a past time; [`Time::NEVER`] if not at
+    /// all.
     fn deadline(&mut self) -> Time;
 
     /// The deadline has been reached.
@@ -189,7 +191,7 @@ pub trait Endpoint: Send {
     /// congestion windows ahead. With `finish`, the stream ends once all of them are taken.
     fn write(&mut self, now: Time, stream: StreamNumber, bytes: u64, finish: bool) -> u64;
 
-    /// Offers a frame of video to the server. Returns the size that it is sent with, at most that
+    /// Offers a frame of video to the server. Returns the size with which it is sent, at most that
     /// of the best quality; zero if it is not sent.
     fn send_frame(&mut self, _now: Time, _frame: VideoFrame) -> u64 {
         0
@@ -202,7 +204,7 @@ pub trait Endpoint: Send {
     /// Ends the connection at once.
     fn close(&mut self, now: Time);
 
-    /// What it knows of its connection.
+    /// Its view of the connection.
     fn stats(&self) -> Stats;
 
     /// Why the endpoint cannot continue; the host asks after every call, and ends the run if so.
@@ -217,7 +219,7 @@ pub trait Stack: Send + Sync + fmt::Debug {
     /// a run's identity.
     fn describe(&self) -> String;
 
-    /// What its datagrams carry.
+    /// The content of its datagrams.
     fn carries(&self) -> Carries;
 
     /// Whether it sends ECN-capable datagrams and reports marks.

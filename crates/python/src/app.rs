@@ -12,10 +12,10 @@ use crate::errors::AppError;
 use crate::law_objects::PyRandom;
 use crate::watch::{self, Call};
 
-/// With more datagrams than this at one instant, a run would never end.
+/// The most datagrams at one instant; an application that sends more would never let time pass.
 const MOST_AT_ONCE: u32 = 100_000;
 
-/// Name of the flows, class, and what manifests call it.
+/// Name of the flows, class, and its name in manifests.
 pub type AppClass = (String, Py<PyAny>, String);
 
 /// Applications by the name of the flows that have them.

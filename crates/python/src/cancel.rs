@@ -18,13 +18,13 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Notes the simulated time of a single run, and returns whether the run may continue.
+    /// Records the simulated time of a single run, and returns whether the run may continue.
     pub(crate) fn goes_on(&self, now: Time, failure: &Failure) -> bool {
         self.shared.simulated_ns.store(now.as_nanos(), Ordering::Relaxed);
         self.may_continue(now, failure)
     }
 
-    /// Whether a run may continue; that it holds too much memory is noted as its failure.
+    /// Whether a run may continue; records it as failed if it holds too much memory.
     pub(crate) fn may_continue(&self, now: Time, failure: &Failure) -> bool {
         let held = heap::held_bytes();
         if let Some(bound) = self.shared.memory_bytes.filter(|bound| held > *bound) {

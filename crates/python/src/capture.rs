@@ -64,7 +64,7 @@ fn format_of(word: &str) -> PyResult<FileFormat> {
 }
 
 /// Writes captures of the real packets of a run of another engine, whose results are in `results`,
-/// into a folder, as `pcapng` or `pcap`; returns the files. `about` says where they come from.
+/// into a folder, as `pcapng` or `pcap`; returns the files. `about` states their origin.
 #[pyfunction]
 pub fn write_captures(
     py: Python<'_>,

@@ -39,8 +39,8 @@ pub fn describe_aqm<'py>(
     Ok(dict)
 }
 
-/// An AQM that asks for the newest kernel, by the name of the kernel of this version where that one
-/// decides otherwise; any other AQM as it is.
+/// Renames an AQM in the newest kernel's dialect to the kernel of this version, if that one's
+/// decisions differ; returns any other AQM unchanged.
 #[pyfunction]
 #[pyo3(signature = (text, version, laws=Vec::new()))]
 pub fn aqm_of_kernel(text: &str, version: &str, laws: Vec<CustomLaw>) -> Result<String, Refusal> {

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-/// What the values of a column are in Python: `text`, `boolean`, `integer`, `number` or `pairs`.
+/// The kind of a column's values in Python: `text`, `boolean`, `integer`, `number` or `pairs`.
 pub(crate) fn kind(field: &Field) -> &'static str {
     match field.data_type() {
         DataType::Utf8 | DataType::Dictionary(..) => "text",
@@ -22,8 +22,8 @@ pub(crate) fn kind(field: &Field) -> &'static str {
     }
 }
 
-/// Appends the values of a column to a list: numbers, truth values, texts, of a map its pairs in a
-/// list, and None.
+/// Appends the values of a column to a list: numbers, booleans, texts, None, and for a map a list
+/// of its pairs.
 pub(crate) fn append(list: &Bound<'_, PyList>, column: &ArrayRef) -> PyResult<()> {
     match column.data_type() {
         DataType::UInt32 => numbers::<UInt32Type>(list, column),
@@ -49,7 +49,7 @@ where
     column.as_primitive::<T>().iter().try_for_each(|value| list.append(value))
 }
 
-/// Each word is one object of Python.
+/// Equal texts share one Python object.
 fn words<K: ArrowDictionaryKeyType>(
     list: &Bound<'_, PyList>,
     column: &DictionaryArray<K>,

@@ -72,7 +72,7 @@ pub struct Ack {
     delivery_rate: Option<f64>,
 }
 
-/// Controls for flows by name, from (name of the flows, class, what the manifest calls it).
+/// Controls for flows by name, from (name of the flows, class, its name in the manifest).
 pub fn custom_controls(
     py: Python<'_>,
     controls: Vec<(String, Py<PyAny>, String)>,

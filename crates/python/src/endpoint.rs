@@ -1,4 +1,4 @@
-//! Transport libraries, by the texts that callers write.
+//! Transport libraries, parsed from callers' texts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const KNOWN: &[&str] = &[
 ];
 
 /// The file of a library to load, its name in messages, the name of its code in manifests, and if
-/// its ends are processes, the program to start: the file itself, or one that loads it.
+/// its endpoints run as processes, the program to start: the file itself, or one that loads it.
 pub type LibraryFile = (String, String, String, Option<String>);
 
 /// The library for a transport, such as `quinn:cc=bbr` for `quic`; with the file to load, if the
@@ -117,7 +117,7 @@ pub fn endpoints() -> Vec<&'static str> {
     KNOWN.to_vec()
 }
 
-/// Loads a library of a file and forgets it; for a process that tries this.
+/// Loads a library from a file and discards it; for a process that only tests this.
 #[pyfunction]
 pub fn try_endpoint(opened: &str, name: &str, source: &str) -> Result<(), Refusal> {
     let loaded = host::load(Path::new(opened), name, source, &[]);

@@ -28,7 +28,7 @@ pub struct Source {
     pub sets: Vec<(String, String)>,
 }
 
-/// A recorded trace of a day takes a tenth of this.
+/// The largest text; a recorded trace of a day takes a tenth of this.
 const LARGEST_TEXT_BYTES: u64 = 256_000_000;
 
 /// A scenario with its source.
@@ -54,7 +54,7 @@ pub fn base(source: &Source, format: &str) -> Result<ScenarioBase, Refusal> {
     Ok(ScenarioBase::parse(&source.text, format_of(format)?, &source.origin)?)
 }
 
-/// Like [`load`], of a text that has been parsed.
+/// Like [`load`], for a text that has been parsed.
 pub fn load_over(base: &ScenarioBase, source: Source, folder: &Path) -> Result<Loaded, Refusal> {
     let read = |file: &str| read_text(&folder.join(file));
     let scenario = base.with(&source.sets, &read, &check)?;
@@ -122,7 +122,7 @@ pub fn plan_reporting_to(scenario: &Scenario, failure: &Failure) -> Resolved {
     plan
 }
 
-/// What the queue of every link makes of its parameters, as JSON.
+/// The effective parameters of every link's queue, as JSON.
 pub fn effective_json(scenario: &Scenario) -> serde_json::Value {
     let of_link = |link: &sojourn_scenario::resolved::Link| {
         let values = link.effective().into_iter().map(|value| {
@@ -145,7 +145,7 @@ pub fn resolved_json(scenario: &Scenario) -> serde_json::Value {
     scenario.resolved().to_json()
 }
 
-/// What the TCP flows use, every default filled in, as JSON.
+/// The settings of the TCP flows, every default filled in, as JSON.
 pub fn transports_json(scenario: &Scenario, custom: &CustomControls) -> serde_json::Value {
     let transports = sojourn_sim::assemble::transports(scenario.resolved(), custom);
     let as_json = |t: sojourn_sim::assemble::TransportSummary| {

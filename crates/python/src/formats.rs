@@ -29,8 +29,8 @@ pub fn tc_import(
     Ok((import.toml, import.read, import.unknown))
 }
 
-/// Our AQM for a discipline in tc's syntax, what has no counterpart, and the overhead of cake that
-/// counts from the IP packet.
+/// Our AQM for a discipline in tc's syntax, the options without a counterpart, and cake's overhead
+/// relative to the IP packet.
 #[pyfunction]
 pub fn tc_aqm(text: &str) -> Result<(String, Vec<String>, Option<i64>), Refusal> {
     let found = tc::aqm_of_text(text)?;
@@ -57,8 +57,7 @@ type Row = (
 );
 
 /// What is wrong or doubtful in a set-up, and the parts that were not understood.
-///
-/// `framing` is what the line adds to a packet: bytes added, least size, cells.
+/// `framing` of the line: bytes added to a packet, least size, cells.
 #[pyfunction]
 #[pyo3(signature = (text, line_bps, framing, rtt_ns, load))]
 pub fn tc_check(
@@ -102,7 +101,7 @@ type Link = (
     Option<(u64, u64)>,
 );
 
-/// Commands, or lines of UCI, for links; and what the kernel does differently.
+/// Commands, or lines of UCI, for links, and warnings about differences of the kernel.
 #[pyfunction]
 pub fn tc_export(
     links: Vec<Link>,

@@ -1,5 +1,5 @@
-//! Counts the bytes that the core holds, so that a run ends with a sentence where its memory would
-//! exceed a bound, rather than by the system's killer.
+//! Counts the bytes that the core holds, so that a run ends with a message if its memory would
+//! exceed a bound, instead of being killed by the system.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -25,7 +25,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
 ) -> PyResult<T> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-        // Nobody listens after an interrupt.
+        // After an interrupt nothing receives the result.
         let _ = sender.send(work());
     })?;
     // A receiver cannot be shared between threads, so it is moved into the closure and back.

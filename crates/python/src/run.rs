@@ -175,7 +175,7 @@ impl Run {
         Run { run: Arc::new(run), loaded, transports, wall_s: 0.0, account }
     }
 
-    /// What the queues make of their parameters. The simulator alone follows a release of Linux.
+    /// The effective parameters of the queues. Only the simulator models a release of Linux.
     fn effective(&self) -> serde_json::Value {
         let mut values = engine::effective_json(&self.loaded.scenario);
         if let (false, Some(all)) = (self.account.engine == "sim", values.as_array_mut()) {

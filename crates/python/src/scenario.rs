@@ -138,7 +138,7 @@ impl Scenario {
         Scenario { loaded, apps: Arc::new(apps), stacks }
     }
 
-    /// The same scenario with transport libraries, by what it calls the transport.
+    /// The same scenario with transport libraries, keyed by its name of the transport.
     fn with_endpoints(
         &self,
         endpoints: Vec<(String, String, Option<LibraryFile>)>,
@@ -184,7 +184,7 @@ impl Scenario {
         self.apps.iter().map(|(_, _, source)| source.clone()).collect()
     }
 
-    /// Whether a topology has generated links of it.
+    /// Whether a topology generated some of its links.
     #[getter]
     fn has_topology(&self) -> bool {
         self.loaded.scenario.document().topology.is_some()
@@ -195,7 +195,7 @@ impl Scenario {
         self.varied(self.loaded.scenario.with_seed(seed))
     }
 
-    /// What the queue of every link makes of its parameters: a JSON array.
+    /// The effective parameters of every link's queue: a JSON array.
     fn effective_json(&self) -> String {
         engine::effective_json(&self.loaded.scenario).to_string()
     }

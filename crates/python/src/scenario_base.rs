@@ -10,7 +10,7 @@ use crate::errors::Refusal;
 use crate::interruptible::interruptible;
 use crate::scenario::Scenario;
 
-/// A scenario's text, parsed once, of which scenarios with different overrides are made.
+/// A scenario's text, parsed once, from which scenarios with different overrides are resolved.
 #[pyclass(frozen, module = "sojourn._core")]
 pub struct ScenarioBase {
     text: Arc<Text>,
@@ -22,7 +22,7 @@ struct Text {
     base: sojourn_scenario::ScenarioBase,
 }
 
-/// A scenario, all of it resolved as JSON, and its links as JSON.
+/// A scenario, its resolved form as JSON, and its links as JSON.
 type Member = (Scenario, String, String);
 
 #[pymethods]

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use sojourn_scripts::{ScriptOutcome, run};
 
 /// How a script ended, the deciding line, and two texts: either the reason and an empty text, or
-/// the script's expectation and what happened.
+/// the expected and the actual behaviour.
 type Ended = (&'static str, u32, String, String);
 
 /// Runs a TCP script in packetdrill's form. `files` holds the texts of the commands that it names,

@@ -1,8 +1,9 @@
-//! Ends a call of Python code that does not return: an own law, congestion control or application.
+//! Ends a call of Python code that does not return: a custom law, congestion control or
+//! application.
 //!
 //! An exception is raised in the call first, which ends the run like any other. If the call
-//! continues, because it catches everything or does not come back from a library, the process ends
-//! with a sentence. Only CPU time counts, as a debugger may stop a call; a call that waits for
+//! continues, because it catches everything or is stuck in a library, the process ends with a
+//! message. Only CPU time counts, because a debugger may stop a call; a call that waits for
 //! [`LONG_LOOKS`] gets a warning. CPU time is known on Linux only; elsewhere nothing is watched.
 
 use std::ffi::c_long;
@@ -23,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// CPU time of one call after which it is interrupted, and again after which the process ends. A
 /// call takes microseconds.
 const MOST_S: u64 = 10;
-/// Looks at one call until a warning.
+/// Number of looks at one call before a warning.
 const LONG_LOOKS: u32 = 20;
 /// Units of CPU time in `/proc` (proc(5): `sysconf(_SC_CLK_TCK)`, 100 on every architecture that
 /// Rust's standard library supports).
@@ -36,7 +37,7 @@ create_exception!(
     "Raised in a call that does not return; `except Exception` does not catch it."
 );
 
-/// What is called: a method of own code, at a simulated time.
+/// The call: a method of custom code, at a simulated time.
 #[derive(Clone)]
 pub(crate) struct Call {
     /// `mine.py:6: Mine`.
@@ -174,7 +175,7 @@ impl Caller {
     }
 }
 
-/// What the watch knows of a thread.
+/// The watch's record of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     calls: u64,
@@ -184,7 +185,7 @@ struct Seen {
     looks: u32,
 }
 
-/// What is to be done about a call.
+/// The action to take on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Nothing,
@@ -225,7 +226,7 @@ fn watch() {
             match seen.look(calls, ticks) {
                 Step::Nothing => {}
                 Step::Warn => caller.warn(),
-                // Its own thread, as the call may hold the GIL.
+                // In a separate thread, because the call may hold the GIL.
                 Step::Interrupt => drop(thread::spawn(move || caller.interrupt(calls))),
                 Step::End => caller.end_process(),
             }

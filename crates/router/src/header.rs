@@ -197,7 +197,7 @@ impl Header {
     }
 }
 
-/// The ECN field of a traffic class.
+/// The ECN field in a traffic class.
 pub fn ecn(traffic_class: u8) -> Ecn {
     match traffic_class & 3 {
         0 => Ecn::NotEct,

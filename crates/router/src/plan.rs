@@ -212,7 +212,7 @@ pub struct Flow {
     pub payload_bytes: u32,
     /// Differentiated services code point of its packets, in both directions.
     pub dscp: u8,
-    /// What it carries.
+    /// The traffic that it carries.
     pub app: App,
 }
 

@@ -31,7 +31,7 @@ pub const HEADERS: [&str; 4] =
     ["senders.headers", "receivers.headers", "router.headers", "links.headers"];
 /// The file with [`SignalState`]s of our router's links, if captures are wanted.
 pub const SIGNAL_STATES: &str = "signal-states.json";
-/// The file that says how the run ended; until it exists, the run has not ended.
+/// The file with the outcome of the run; until it exists, the run has not ended.
 pub const STATUS: &str = "status.json";
 /// The kernel module with our AQMs, if the plan needs it; exists before the run.
 pub const MODULE: &str = "sch_sojourn.ko";
@@ -65,7 +65,7 @@ pub struct Status {
 pub struct FlowSample {
     /// The flow.
     pub flow: u32,
-    /// When it was taken, in nanoseconds.
+    /// When the sample was taken, in nanoseconds.
     pub at_ns: u64,
     /// Delivered to the receiver's application.
     pub delivered_bytes: u64,

@@ -1,7 +1,6 @@
 //! Checks that every source that the tree cites is listed in docs/reference/sources.md.
-//!
-//! There each bold text is a short form: `**RFC 8033**`, `**draft-ietf-ccwg-bbr**`, `**Floyd and
-//! Jacobson 1993**`. Cited is
+//! On that page each bold text is a short form: `**RFC 8033**`, `**draft-ietf-ccwg-bbr**`, `**Floyd
+//! and Jacobson 1993**`. A citation is
 //! - an RFC by its number,
 //! - a draft by its name, with or without its version,
 //! - a paper if names are followed by a year, and either a place (`§`, Table, Figure, ...) follows

@@ -25,7 +25,7 @@ struct Phrase {
     /// Words separated by spaces; `a|b` stands for either.
     words: &'static str,
     remedy: &'static str,
-    /// It is plain English before one of these words, at most `reach` words later.
+    /// It is plain English if one of these words follows within `reach` words.
     fine_before: &'static str,
     reach: usize,
     /// It is plain English after one of these words.

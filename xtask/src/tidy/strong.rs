@@ -21,7 +21,7 @@ pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 struct Search<'a> {
     edges: &'a [Vec<usize>],
-    /// The order in which nodes were met.
+    /// The order in which nodes were visited.
     number: Vec<Option<usize>>,
     /// The earliest open node that is reachable from a node.
     low: Vec<usize>,

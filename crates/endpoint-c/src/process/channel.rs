@@ -15,10 +15,10 @@ use sojourn_law::signals;
 use super::ProcessCommand;
 use super::wire::{self, Item, Request};
 
-/// The first words of a process: that it is one of these, and its version of the messages.
+/// The first message of a process: it identifies the program and its version of the messages.
 const MAGIC: u32 = 0x534a_4550;
 const PROTOCOL: u32 = 1;
-/// The longest answer: many times what a process sends before it pauses.
+/// The longest answer, many times as long as the output of a process before it pauses.
 const MOST_ANSWER: u32 = 64 << 20;
 
 pub(super) const MALFORMED: &str =
@@ -26,11 +26,11 @@ pub(super) const MALFORMED: &str =
 
 /// Variables of the environment that decide which libraries are found.
 const KEPT: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
-/// OpenSSL and BoringSSL take no random numbers of the processor: bit 62 is RDRAND, bit 18 of the
+/// Keeps OpenSSL and BoringSSL from using the CPU's random numbers: bit 62 is RDRAND, bit 18 of the
 /// second word RDSEED (OPENSSL_ia32cap(3)).
 const NO_RANDOM_INSTRUCTIONS: (&str, &str) = ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000");
 
-/// A process that answers requests. It ends when this is dropped.
+/// A process that answers requests. Dropping this value ends it.
 pub(super) struct Channel {
     process: Child,
     stream: UnixStream,
@@ -54,7 +54,7 @@ impl Channel {
         // Ctrl-C stops the run, which ends its processes.
         start.stdin(Stdio::from(OwnedFd::from(other))).process_group(0);
         let process = start.spawn().map_err(failed)?;
-        drop(start); // with the other end of the stream
+        drop(start); // the child's end of the stream
         let mut channel = Channel { process, stream, limit };
         let hello = channel.receive()?;
         match <[u8; 8]>::try_from(&hello[..]).map(u64::from_ne_bytes) {
@@ -72,7 +72,7 @@ impl Channel {
     /// Sends a request; returns the parts of the answer.
     ///
     /// # Errors
-    /// A sentence, if the process has ended, says nothing, or does not answer in the known form.
+    /// A sentence, if the process has ended, does not answer, or answers in an unknown form.
     pub(super) fn ask(
         &mut self,
         now: Time,
@@ -136,7 +136,7 @@ fn how_it_ended(status: ExitStatus) -> String {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // Its library is freed first. Whether it answers does not matter any more.
+        // The process first frees its library. Whether it answers no longer matters.
         if matches!(self.process.try_wait(), Ok(None)) {
             let _ = self.stream.set_read_timeout(Some(Duration::from_secs(1)));
             let _ = self.stream.write_all(&wire::message(Time::ZERO, &Request::End));

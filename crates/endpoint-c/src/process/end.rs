@@ -9,14 +9,14 @@ use super::channel::{Channel, MALFORMED};
 use super::wire::{Item, Request};
 use crate::described::{code, ecn, event_of, too_long};
 
-/// One end. The process answers with all that happens up to the next event; the host takes it piece
-/// by piece.
+/// One end. The process answers with everything up to the next event; the host takes the parts one
+/// by one.
 pub(super) struct ProcessEnd {
     channel: Channel,
     datagram_bytes: u32,
-    /// Of the last answer: events, datagrams and pauses that the host has not taken.
+    /// The rest of the last answer: events, datagrams and pauses that the host has not taken.
     ahead: VecDeque<Item>,
-    /// Whether nothing follows them at this instant.
+    /// Whether nothing follows this rest at this instant.
     is_quiet: bool,
     now: Time,
     due: Time,

@@ -1,12 +1,12 @@
 //! Transport libraries that read a clock or draw random numbers themselves: each end of a
-//! connection is a process, in which `process/sojourn_process.c` replaces these functions.
+//! connection is a process, in which `process/sojourn_process.c` replaces the functions for both.
 //!
 //! # Decisions
 //!
-//! **In turns.** The host sends one request and waits for the answer, so that the process never
-//! runs while time passes. The process answers with all that the host would ask for next, up to the
-//! first event, to which the host reacts before the library is called again. So a library gets the
-//! same calls here and within the simulator, and both give the same packets.
+//! **In turns.** The host sends one request and waits for the answer, so the process never runs
+//! while simulated time passes. The answer contains everything that the host would request next, up
+//! to the first event, to which the host reacts before the library is called again. A library
+//! therefore gets the same calls as within the simulator, and both give the same packets.
 //!
 //! **One process for each end**, since a library may hold its state in global variables.
 //!
@@ -30,7 +30,7 @@ use self::end::ProcessEnd;
 use self::wire::{Item, Request};
 use crate::described::Described;
 
-/// The longest time without an answer: as long as a library within the simulator has.
+/// The longest time without an answer, the same as for a library within the simulator.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A program to start.
@@ -59,7 +59,7 @@ pub fn load(
     Ok(ConfiguredStack { in_full, stack: Arc::new(stack) })
 }
 
-/// A library whose ends are processes.
+/// A library whose endpoints run as processes.
 struct InProcesses {
     command: ProcessCommand,
     settings: Vec<(String, String)>,
@@ -131,7 +131,7 @@ impl Stack for InProcesses {
     }
 }
 
-/// The file that a library or program is read from, as its process may name it.
+/// The path by which the process can open the file of its library or program.
 #[must_use]
 pub fn for_other_processes(file: &str) -> PathBuf {
     // A file in memory belongs to this process.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::{InProcesses, ProcessCommand};
 
-/// The first words of a process of this version.
+/// The first message of a process of this version.
 const HELLO: &str = r"printf '\010\000\000\000PEJS\001\000\000\000' >&0";
 
-/// What the host says of a process that runs this shell script.
+/// The host's error for a process that runs this shell script.
 fn refusal(name: &str, script: &str) -> String {
     let file = std::env::temp_dir().join(format!("sojourn-{name}-{}", std::process::id()));
     fs::write(&file, script).unwrap();

@@ -1,5 +1,4 @@
-//! Requests and answers as bytes: the other side of `process/sojourn_process.c`, whose words these
-//! are.
+//! Requests and answers as bytes: the host's side of the protocol of `process/sojourn_process.c`.
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -13,7 +12,7 @@ use crate::described::{DescribedTexts, stats_of};
 /// The longest datagram whose content is sent.
 const ROOM: u64 = 128 << 10;
 
-/// What the host asks for.
+/// A request of the host.
 pub(super) enum Request<'a> {
     Describe(&'a [(String, String)]),
     Open(HostSettings, u32),

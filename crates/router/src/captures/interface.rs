@@ -18,11 +18,11 @@ pub struct InterfaceCapture {
     pub bytes: u16,
     /// Identification field (RFC 791).
     pub ident: u16,
-    /// Its ECN field there.
+    /// Its ECN field at that interface.
     pub ecn: Ecn,
     /// Whether it left the router (otherwise it arrived).
     pub leaves: bool,
-    /// What it is.
+    /// The kind of packet.
     pub kind: CapturedKind,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::header::Header;
 
-/// What a packet is.
+/// The kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum CapturedKind {

@@ -18,7 +18,7 @@ pub struct PacketRecord {
     pub seq: u32,
     /// Bytes from the IP header on.
     pub bytes: u16,
-    /// What it is.
+    /// The kind of packet.
     pub kind: CapturedKind,
     /// Its ECN field on arrival.
     pub ecn_in: Ecn,

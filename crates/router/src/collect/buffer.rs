@@ -11,7 +11,8 @@ use sojourn_scenario::resolved::{Capacity, FlowGroup, Link};
 use crate::captures::PacketRecord;
 use crate::plan::{Bottleneck, Plan};
 
-/// One packet in transfer to or from the queue, and one that a shaper's rounding lets in early.
+/// Extra packets: one in transfer to or from the queue, and one that a shaper's rounding lets in
+/// early.
 const EDGE_PACKETS: u64 = 2;
 /// Disciplines that send in order of arrival.
 const FIFO: [&str; 13] = [
@@ -120,7 +121,7 @@ impl Held {
 /// scenario's; a packet has at most `mtu_bytes`.
 fn buffer(link: &Link, plan: &Plan, late: Span) -> Buffer {
     if link.scheduler.is_some() {
-        // Each class has a buffer of its own.
+        // Each class has a separate buffer.
         return Buffer { bytes: u64::MAX, packets: None, longest: None };
     }
     let mtu_bytes = u64::from(link.queue_mtu_bytes());

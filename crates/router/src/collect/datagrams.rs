@@ -56,9 +56,9 @@ pub(super) fn fates(
 
 /// The observed datagrams of a flow.
 struct DatagramsSeen {
-    /// The fate of each at the link, and when it left, by number.
+    /// The fate of each datagram at the link, and when it left, by number.
     at_link: BTreeMap<u32, (Fate, Option<Time>)>,
-    /// When each was received, by number.
+    /// When each datagram was received, by number.
     received: BTreeMap<u32, Time>,
     /// The shortest time from the link to the receiver.
     propagation: Span,

@@ -40,8 +40,8 @@ pub struct Collected {
     pub invalid: Vec<String>,
 }
 
-/// Reads the results in `folder`. `virtual_time` says whether the run's clock stood still while
-/// programs worked.
+/// Reads the results in `folder`. `virtual_time`: whether the run's clock stood still while
+/// programs computed.
 ///
 /// # Errors
 ///
@@ -158,8 +158,8 @@ fn facts(plan: &Plan, result: &RunResult, virtual_time: bool) -> Value {
     })
 }
 
-/// A bottleneck or a link of our router, without the times of its recording, which are in a file
-/// named by the scenario.
+/// A bottleneck or a link of our router, without the times of recorded opportunities, which are in
+/// a file named by the scenario.
 fn without_trace(bottleneck: &impl Serialize) -> Value {
     let mut value = json!(bottleneck);
     for path in ["/sojourn/service/recorded", "/service/recorded"] {

@@ -16,9 +16,9 @@ use crate::planning::CREDITS_PER_BYTE;
 /// A link whose packets were captured.
 ///
 /// The capture shows when a packet left the queue, but not its transmission. We assume that the
-/// link sends packets one after the other at the scenario's rate, so packets that left slightly
-/// early wait for each other, and the link never exceeds its rate. [`Excess`] records how early
-/// they left.
+/// link sends packets one after the other at the scenario's rate, so packets that left the queue
+/// slightly early wait for each other, and the link never exceeds its rate. [`Excess`] records how
+/// early they left.
 pub(super) struct ObservedLink {
     /// Bytes of framing that it adds to every packet.
     framing_bytes: u32,

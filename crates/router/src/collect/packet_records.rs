@@ -146,7 +146,7 @@ fn without_waiting(
 ) -> Vec<usize> {
     let Some(KernelCounters { waiting, in_leaves, .. }) = counters else { return lost };
     let mut in_leaves = in_leaves.clone();
-    // The rest waits for no class.
+    // All other queued packets are in no class.
     let mut others = waiting.saturating_sub(in_leaves.iter().sum());
     let mut dropped = Vec::new();
     while let Some(index) = lost.pop() {

@@ -11,8 +11,8 @@ use crate::captures::PacketRecord;
 use crate::plan::{Direction, Plan};
 use crate::run_files::RunResult;
 
-/// In virtual time the clock advances by this much each time it is read (fact linux-1), so the
-/// delay between two time stamps is accurate only to this.
+/// In virtual time the clock advances by this much each time it is read (fact linux-1), which
+/// limits the accuracy of the delay between two time stamps.
 pub(super) const CLOCK_READ_NS: u64 = 256;
 /// A run in real time is invalid if the event loop woke later than this.
 const STALL_NS: u64 = 5_000_000;

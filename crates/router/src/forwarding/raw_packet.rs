@@ -51,7 +51,7 @@ pub struct InFlightPacket {
 }
 
 impl InFlightPacket {
-    /// Enters a delay line now.
+    /// The packet as it enters a delay line now.
     pub fn enter(self, now: Time, line: &mut DelayLine<InFlightPacket>) {
         let bytes = self.bytes.len() as u32;
         line.push(now, self, bytes);

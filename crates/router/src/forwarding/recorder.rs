@@ -35,7 +35,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Empty records; `states` says whether the law's state is kept too.
+    /// Empty records; `states`: whether the law's state is kept too.
     pub fn new(states: bool) -> Records {
         Records { states: states.then(Vec::new), ..Records::default() }
     }

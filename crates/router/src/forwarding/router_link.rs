@@ -63,7 +63,7 @@ impl RouterLink {
         })
     }
 
-    /// The same link for IPv6 packets too, which are ignored otherwise.
+    /// The link, accepting IPv6 packets too, which are ignored otherwise.
     #[must_use]
     pub fn with_ipv6(self) -> RouterLink {
         RouterLink { has_ipv6: true, ..self }

@@ -162,7 +162,7 @@ fn at_one_instant_the_server_comes_before_the_timer() {
     assert_eq!(link.law_state()[sampled], 29.0);
 }
 
-/// As in the simulator, a discipline that holds packets back is asked again at the time that it
+/// As in the simulator, a discipline that holds packets back is called again at the time that it
 /// gave, not at every arrival.
 #[test]
 fn an_arrival_wakes_the_server_only_where_nothing_waited() {

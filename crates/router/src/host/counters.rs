@@ -40,7 +40,7 @@ pub(super) fn read(plan: &Plan, hosts: &Hosts, clock: &Clock) -> Result<KernelCo
     Ok(KernelCounters { at_ns, waiting, dropped, in_leaves: in_leaves.ok_or_else(missing)? })
 }
 
-/// The packets that wait and those that were dropped, if a message describes a discipline of that
+/// The numbers of queued and of dropped packets, if a message describes a discipline of that
 /// kind at this interface, and at a place if one is given: its handle and its parent.
 fn counted(
     message: &[u8],

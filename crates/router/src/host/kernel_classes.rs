@@ -76,8 +76,8 @@ fn word(message: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(*message.get(at..)?.first_chunk()?))
 }
 
-/// The DSCP and the class of a filter; none for a table of filters. A filter with other keys has a
-/// DSCP that nobody asks for.
+/// The DSCP and the class of a filter; none for a table of filters. A filter with other keys gets a
+/// DSCP that no plan requests.
 fn filter(message: &[u8]) -> Option<(u8, u32)> {
     const OTHER: u8 = u8::MAX;
     let (_, rest) = message.split_at_checked(TCMSG_BYTES)?;

@@ -166,8 +166,8 @@ fn carry_out(
     laws.failure().map_or(Ok(()), Err)
 }
 
-/// Waits until earlier programs of the guest no longer have an effect, through the clock or through
-/// the state that the scheduler keeps of them (fact linux-35).
+/// Waits until earlier programs of the guest no longer affect the clock or the scheduler's state
+/// (fact linux-35).
 fn begin_alike() -> io::Result<()> {
     sys::schedule_first()?;
     clock::sleep_until_step(BEGIN_STEP_NS)

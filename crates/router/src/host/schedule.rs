@@ -32,7 +32,7 @@ impl ScheduledTime {
         ScheduledTime { next: Time::NEVER, every: None }
     }
 
-    /// Whether it is due; if so, advances to the next time.
+    /// Whether the time is due; if so, advances to the next time.
     pub(super) fn take(&mut self, now: Time) -> bool {
         if self.next > now {
             return false;

@@ -116,7 +116,7 @@ struct GroupLines {
 pub(super) struct TunRouter {
     forward: OneWay,
     reverse: OneWay,
-    /// Whether each group's packets use the reverse link.
+    /// For each group, whether its packets use the reverse link.
     uses_reverse: Vec<bool>,
     /// The device towards the senders.
     near: File,

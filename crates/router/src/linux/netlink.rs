@@ -7,9 +7,9 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
-/// Length, type, flags, sequence number, port.
+/// Size of a message header: length, type, flags, sequence number, port.
 const HEADER_BYTES: usize = 16;
-/// Length and type of an attribute.
+/// Size of an attribute's header: length and type.
 const ATTRIBUTE_BYTES: usize = 4;
 /// The largest datagram in a response of the kernel.
 const ANSWER_BYTES: usize = 1 << 16;

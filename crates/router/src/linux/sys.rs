@@ -202,7 +202,7 @@ const OFFLOADS: [Offload; 3] = [
     Offload { name: "gro", get: 0x2b, set: 0x2c },
 ];
 
-/// The offload that leaves checksums to the device, so captures of sent packets lack them.
+/// The offload that leaves checksums to the device, so captures of sent packets lack checksums.
 const CHECKSUMS: Offload = Offload { name: "tx-checksumming", get: 0x16, set: 0x17 };
 
 #[repr(C)]

@@ -313,8 +313,7 @@ mod tests {
         }
     }
 
-    /// The numbers give each queue separate random streams under one seed, like the links of a
-    /// scenario.
+    /// The links' numbers give each queue separate random streams under one seed, as in a scenario.
     #[test]
     fn the_queues_of_both_paths_have_their_own_numbers() {
         let options = r#"{ "forward": { "rate": "1mbit" }, "reverse": { "rate": "1mbit" } }"#;

@@ -12,7 +12,7 @@ pub const ADDRESSES: [&str; 2] = ["100.64.0.1", "100.64.0.2"];
 pub const IPV6_ADDRESSES: [&str; 2] = ["fd00:6440::1", "fd00:6440::2"];
 /// The smallest MTU of a link with IPv6 (RFC 8200 §5).
 pub const LEAST_IPV6_MTU: u32 = 1280;
-/// Names of the interfaces there.
+/// Names of the interfaces at both ends.
 pub const INTERFACES: [&str; 2] = ["sojourn-near", "sojourn-far"];
 
 /// One path through the router.

@@ -53,7 +53,7 @@ fn a_link_and_that_of_the_other_direction_are_the_paths() {
     assert_eq!(names(&planned), [Some("up".to_owned()), Some("down".to_owned())]);
     let back = planned.paths[1].link.as_ref().unwrap();
     assert_eq!((back.limit.as_str(), back.queue.contains("codel")), ("90p", true));
-    // 40 ms in all: the rest of 32 ms is shared by the hosts of both ends.
+    // Of 40 ms in total, the hosts of both ends share the remaining 32 ms.
     let delays = planned.paths.each_ref().map(|path| path.delay_ns / 1_000_000);
     assert_eq!(delays.iter().sum::<u64>(), 40);
     let [summary, left_out] = &planned.remarks[..] else { panic!("{:?}", planned.remarks) };

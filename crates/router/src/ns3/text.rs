@@ -117,7 +117,7 @@ fn of_flow(plan: &Plan, index: usize, flow: &Flow, line: &mut impl FnMut(String)
 }
 
 /// One file, or a sequence of files: sizes, and the pause after each. The sequence has as many
-/// files as could be fetched if each took only its pause and its transmission time on the link.
+/// files as could be fetched if each needed only its pause and its transmission time on the link.
 fn files(
     plan: &Plan,
     index: usize,

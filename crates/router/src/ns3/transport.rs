@@ -39,7 +39,7 @@ pub(super) struct Attributes {
     pub(super) values: Vec<(&'static str, String)>,
     /// Parts of ns-3's TCP whose errors are corrected (`ns3/runner/mended.h`).
     pub(super) mended: Vec<&'static str>,
-    /// The rise in delay at which a mended CUBIC leaves slow start.
+    /// The rise in delay at which a corrected CUBIC leaves slow start.
     pub(super) hystart_rise: Span,
 }
 
@@ -124,7 +124,7 @@ fn of_group(index: usize, tcp: &Tcp, transport: &SocketRules) -> Planned<Attribu
 /// Linux 6.1 `tcp_cubic.c`, `HYSTART_DELAY_THRESH`: an eighth of the RTT, within these bounds.
 const HYSTART_RISE: [Span; 2] = [Span::from_millis(4), Span::from_millis(16)];
 
-/// Names the mended parts of a group's TCP.
+/// Names the corrected parts of a group's TCP.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ pub struct KernelClasses {
     pub filters: Vec<(u8, u32)>,
     /// The classes with a queue.
     pub leaves: Vec<KernelLeaf>,
-    /// The index of each DSCP's leaf; `None` for packets that wait for no class.
+    /// The index of each DSCP's leaf; `None` for packets that belong to no class.
     pub leaf_of: Vec<Option<usize>>,
 }
 

@@ -146,7 +146,7 @@ pub(super) enum KernelQueue {
     Classes(Box<TcClasses>),
 }
 
-/// The bottleneck and, if it is in the kernel, what tc makes there.
+/// The bottleneck and, if it is in the kernel, what tc installs there.
 pub(super) fn bottleneck(
     scenario: &Resolved,
     Links { forward: link, index, .. }: Links<'_>,
@@ -213,7 +213,7 @@ fn router_link(
     })
 }
 
-/// Our router implements the default of a schedule. So does the kernel's shaper, which lends a
+/// Our router implements the default of a schedule, and so does the kernel's shaper, which lends a
 /// packet credit that is repaid at the new rate.
 fn check_schedule(link: &Link) -> Planned<()> {
     let Capacity::Schedule(schedule) = &link.capacity else { return Ok(()) };

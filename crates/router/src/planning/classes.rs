@@ -13,7 +13,8 @@ use crate::tc::{self, TcContext};
 const FIRST_QUEUE: u32 = 0x20;
 /// The most bands of prio (Linux 6.1 pkt_sched.h, TCQ_PRIO_BANDS), and the least.
 const BANDS: std::ops::RangeInclusive<usize> = 2..=16;
-/// The parent that the kernel reports of a class without one (Linux 6.1 sch_htb.c, htb_dump_class).
+/// The parent that the kernel reports for a class without one (Linux 6.1 sch_htb.c,
+/// htb_dump_class).
 const TC_H_ROOT: u32 = u32::MAX;
 /// Entries of a map of priorities (Linux 6.1 pkt_sched.h, TC_PRIO_MAX).
 const PRIORITIES: usize = 16;
@@ -141,7 +142,7 @@ impl TcClasses {
         Ok(())
     }
 
-    /// Leads a DSCP to a class.
+    /// A filter that assigns a DSCP to a class.
     fn filter(&mut self, dscp: u8, class: u32) {
         self.lines.push(format!(
             "filter add dev out parent {} protocol ip prio 1 u32 match ip dsfield {:#04x} 0xfc \
@@ -158,7 +159,7 @@ fn shown_handle() -> String {
     format!("{:x}:", HANDLE >> 16)
 }
 
-/// Bands, with one that all priorities lead to unless a filter knows better.
+/// Bands, of which one gets all priorities unless a filter selects another.
 fn prio(place: &str, scheduler: &Scheduler) -> Planned<TcClasses> {
     let count = scheduler.classes.len();
     if !BANDS.contains(&count) {
@@ -221,7 +222,7 @@ fn depth(nodes: &[HtbNode], class: usize) -> usize {
     nodes[class].parent.map_or(0, |parent| 1 + depth(nodes, parent))
 }
 
-/// What classes count in addition to a packet's size.
+/// The bytes that classes count in addition to a packet's size.
 fn layer(place: &str, framing: Framing) -> Planned<String> {
     let Framing { overhead, packing } = framing;
     if !(0..=i64::from(u16::MAX)).contains(&overhead) || packing.mpu > u64::from(u16::MAX) {

@@ -123,7 +123,7 @@ impl Commands {
         self.expected.push(Expected { netns, device, kind, options: Vec::new() });
     }
 
-    /// `segments` is the most that TCP hands down to the device at once.
+    /// `segments` is the largest number that TCP hands down to the device at once.
     fn up(&mut self, netns: Netns, device: &str, mtu: u32, segments: u32) {
         self.ip(netns, &format!("link set {device} mtu {mtu} gso_max_segs {segments} up"));
     }

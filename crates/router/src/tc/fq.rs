@@ -9,7 +9,7 @@ use super::writer::Writer;
 /// Bands (Linux 6.12 include/uapi/linux/pkt_sched.h, `FQ_BANDS`), and the first series with them.
 const BANDS: u32 = 3;
 const HAS_BANDS: (u32, u32) = (6, 12);
-/// What the kernel takes for no rate and no threshold.
+/// The kernel's numbers for no rate and no threshold.
 const NONE: u64 = u32::MAX as u64;
 /// The kernel's weights and map (Linux 6.12 sch_fq.c, fq_init).
 const USUAL: [(&str, &str); 4] = [
@@ -51,7 +51,7 @@ pub(super) fn fq(w: &mut Writer<'_>) -> Refusable<()> {
     w.hz()
 }
 
-/// A kernel that is not known may lack bands: they are set only where they are not the kernel's.
+/// An unknown kernel may lack bands, so they are set only where they differ from its defaults.
 fn bands(w: &mut Writer<'_>, out: &mut Options) -> Refusable<()> {
     let has_bands = w.context.release.is_none_or(|release| release >= HAS_BANDS);
     let [map, weights @ ..] = USUAL.map(|(name, usual)| (w.value(name), usual));

@@ -2,7 +2,7 @@
 //! discs are tested in the same way.
 //!
 //! The handling is determined by trial: a parameter is given values other than its default, and the
-//! resulting translations are compared. So the table cannot claim what the code does not do.
+//! resulting translations are compared. So the table cannot contradict the code.
 
 use sojourn_aqm::{QdiscSpec, registry};
 

@@ -29,7 +29,7 @@ use tcp_states::TcpStates;
 /// The epoll token of ended children; the tokens of sockets are smaller.
 pub(super) const CHILD_TOKEN: u64 = u64::MAX - 1;
 /// How long programs may take to exit at the end of a run before they are killed, and how often
-/// this is checked.
+/// their exit is checked.
 const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
 /// Maximum number of bytes kept of an output; a folder can hold more.
