@@ -12,9 +12,9 @@
  * sojourn_endpoint_host until the end is freed. Texts that a function returns are valid until the
  * library is called again.
  *
- * The words are those of the traits Stack and Endpoint in crates/endpoint/src/lib.rs;
- * docs/how-to/endpoints.md says how to build, check and run a library. A library is loaded only if
- * its abi and size are those of the host.
+ * The names are those of the traits Stack and Endpoint in crates/endpoint/src/lib.rs;
+ * docs/how-to/endpoints.md explains how to build, check and run a library. A library is loaded only
+ * if its abi and size are those of the host.
  */
 #ifndef SOJOURN_ENDPOINT_H
 #define SOJOURN_ENDPOINT_H
@@ -48,7 +48,7 @@ struct sojourn_endpoint_setting {
     const char *value;
 };
 
-/* What datagrams carry, which decides the headers that the host adds. */
+/* The content of datagrams, which determines the headers that the host adds. */
 enum {
     SOJOURN_ENDPOINT_UDP_PAYLOAD = 0, /* the host adds 28 bytes, IPv4 and UDP */
     SOJOURN_ENDPOINT_IP_PACKETS = 1   /* the host adds nothing */
@@ -65,9 +65,9 @@ struct sojourn_endpoint_info {
     uint32_t flags;
 };
 
-/* What the host gives to one end. */
+/* Settings of one end, from the host. */
 struct sojourn_endpoint_host {
-    uint8_t seed[32]; /* the only randomness that may decide what is sent */
+    uint8_t seed[32]; /* the only randomness that may affect what is sent */
     uint32_t is_server;
     uint32_t mtu_bytes;      /* largest IP packet of the path */
     uint32_t datagram_bytes; /* largest datagram: mtu_bytes without the headers of the host */
@@ -88,7 +88,7 @@ struct sojourn_endpoint_datagram {
 
 /* How to send a datagram. Zeroed before the call. */
 struct sojourn_endpoint_transmit {
-    uint64_t earliest_ns; /* it leaves no earlier; a time that is over means at once */
+    uint64_t earliest_ns; /* earliest sending time; a past time means at once */
     size_t length;
     uint32_t ecn;
     uint32_t reserved;
@@ -99,8 +99,8 @@ enum {
     SOJOURN_ENDPOINT_NONE = 0,
     SOJOURN_ENDPOINT_CONNECTED = 1, /* the handshake is complete; data may be written */
     SOJOURN_ENDPOINT_READABLE = 2,  /* the stream has data to read, or its end */
-    SOJOURN_ENDPOINT_WRITABLE = 3,  /* the stream takes data again, after it took less than asked */
-    SOJOURN_ENDPOINT_CLOSED = 4     /* the connection is over, with a reason */
+    SOJOURN_ENDPOINT_WRITABLE = 3,  /* the stream takes data again, after it took less than offered
+    */ SOJOURN_ENDPOINT_CLOSED = 4     /* the connection is over, with a reason */
 };
 
 /* Zeroed before the call. */
@@ -109,9 +109,9 @@ struct sojourn_endpoint_event {
     const char *reason; /* of SOJOURN_ENDPOINT_CLOSED; may be NULL */
 };
 
-/* What was read from a stream. Zeroed before the call. */
+/* The result of reading a stream. Zeroed before the call. */
 struct sojourn_endpoint_read {
-    uint64_t bytes;       /* in order */
+    uint64_t bytes;       /* bytes of payload, in order */
     uint64_t is_finished; /* 1 if the stream is complete */
 };
 
@@ -122,7 +122,7 @@ struct sojourn_endpoint_stats {
     uint64_t smoothed_rtt_ns;
     uint64_t pacing_bps;    /* pacing rate; unknown or 0 if it does not pace */
     uint64_t quantum_bytes; /* most bytes that it sends at one instant while it paces */
-    uint64_t lost_bytes;    /* considered lost so far */
+    uint64_t lost_bytes;    /* bytes declared lost so far */
 };
 
 /* Every function is required, except stats. */
@@ -145,7 +145,7 @@ struct sojourn_endpoint {
     /* Writes the next datagram and returns 1; 0 if nothing is to be sent now. */
     int (*output)(void *end, uint64_t now_ns, uint8_t *buffer, size_t capacity,
                   struct sojourn_endpoint_transmit *transmit);
-    /* When expire is to be called. It may be over. */
+    /* When expire is to be called; may be a past time. */
     uint64_t (*deadline)(void *end);
     void (*expire)(void *end, uint64_t now_ns);
     /* The next event. */
@@ -167,7 +167,7 @@ struct sojourn_endpoint {
 #define SOJOURN_ENDPOINT_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* What the library exports. */
+/* The function that the library exports. */
 SOJOURN_ENDPOINT_EXPORT const struct sojourn_endpoint *sojourn_endpoint(void);
 
 #ifdef __cplusplus
