@@ -347,7 +347,7 @@ static void tell_parents(struct sojourn_sched_data *q, struct Qdisc *sch)
 		qdisc_tree_reduce_backlog(sch, packets, bytes);
 }
 
-/* The library's part of the reserve holds the present packets, but perhaps no more. */
+/* The library's part of the reserve suffices for the packets queued now, but perhaps no more. */
 static void note_reserve(struct sojourn_sched_data *q, const struct Qdisc *sch)
 {
 	if (likely(!sojourn_took_reserve()))

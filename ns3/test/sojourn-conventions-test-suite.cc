@@ -116,7 +116,7 @@ const std::set<std::string> OTHER_ATTRIBUTES = {
     "Pdrop", // the initial drop probability, which only ns-3 has
     "ARED",  // a separate disc: SojournAredQueueDisc
     "AdaptMaxP",
-    "Rtt", // of an automatic Bottom, which assumes 100 ms
+    "Rtt", // for an automatic Bottom, which assumes 100 ms
     "FengAdaptive", // no such AQM here
     "FengAlpha",
     "FengBeta",
@@ -934,7 +934,7 @@ OnlyDiscsThatDrawTakeAStream(SojournFact& fact)
     {
         if (theirs == "ns3::FqPieQueueDisc" || theirs == "ns3::FqCobaltQueueDisc")
         {
-            continue; // these take one with each new flow, ours a single one
+            continue; // these take a stream for each new flow, ours a single stream
         }
         fact.Equal(streams(ours), streams(theirs), theirs);
     }

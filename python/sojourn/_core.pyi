@@ -274,10 +274,10 @@ class Scenario:
         """The same scenario with transport libraries.
 
         Args:
-            endpoints: what the scenario calls the transport, the library with its settings, such
-                as ``quinn:cc=bbr``, and for one in a file: the file to load, its name in messages,
-                its name and digest in manifests, and if its ends are processes, the program to
-                start: the file itself, or one that loads it.
+            endpoints: the scenario's name of the transport, the library with its settings, such as
+                ``quinn:cc=bbr``, and for a library in a file: the file to load, its name in
+                messages, its name and digest in manifests, and if its endpoints run as processes,
+                the program to start: the file itself, or one that loads it.
 
         Raises:
             ScenarioError: the library or a setting is unknown.
@@ -481,8 +481,8 @@ def linux_host(folder: str, place: str) -> None:
     """Carry out ``plan.json`` in `folder`; in a guest, this is its first process.
 
     Results and ``status.json`` are written to the folder, then the guest ends. `place` is ``guest``
-    in virtual time, ``uml`` in a guest in real time, or ``host``: there the folder is mounted at
-    ``/run`` for this process and its children alone.
+    in virtual time, ``uml`` in a guest in real time, or ``host``, where the folder is mounted at
+    ``/run`` only for this process and its children.
 
     Raises:
         ValueError: the place is unknown.

@@ -31,7 +31,7 @@ ILL = re.compile(
     r"BUG:|WARNING:|KASAN|Oops|stack trace|lock state|deadlock|suspicious RCU|general protection"
     r"|Call Trace|refcount_t|scheduling while atomic|invalid context|circular locking"
 )
-# This many lines of the log after such a line show the place.
+# Number of log lines after such a line that show the place.
 WHERE = 24
 # Written to the log before the module is loaded. Earlier lines are not ours: under lockdep
 # User-Mode Linux 6.1 warns about its maple tree when the first programs are started.

@@ -64,8 +64,8 @@ class ListedDrops : public QueueDisc
     {
         if (!Describe(item, payload, trace))
         {
-            // The last packet of a handshake, which ns-2 and ours do not send, because data follow
-            // at once.
+            // The last packet of a handshake, which ns-2 and our TCP do not send, because data
+            // follow at once.
             DropBeforeEnqueue(item, "acknowledgement");
             return false;
         }

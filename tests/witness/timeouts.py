@@ -38,15 +38,15 @@ class Estimator:
 
 
 def estimated(rows: list[dict[str, Any]], until_s: float) -> tuple[float, float, float]:
-    """Timeouts after the last new acknowledgement before a time, and the time of that one.
+    """Timeouts after the last new acknowledgement before a time, and that acknowledgement's time.
 
     Args:
         rows: the packets of our run, one flow.
         until_s: a time at the queue.
 
     Returns:
-        the timeout by round trips of packets that were sent once, that by all round trips, and the
-        time of that acknowledgement at the sender; all in seconds.
+        the timeout from round trips of packets that were sent once, the timeout from all round
+        trips, and the time of that acknowledgement at the sender; all in seconds.
     """
     once, every = Estimator(), Estimator()
     sent: dict[int, list[float]] = {}

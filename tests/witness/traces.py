@@ -2,8 +2,9 @@
 
     python tests/witness/traces.py
 
-Needs Debian's package ns2, and ns-3 as record.py does; two minutes. What agreed with ns-2 is kept
-in crates/sim/testdata/witness/traces.txt, to which crates/sim/tests/witness.rs holds the simulator.
+Needs Debian's package ns2, and ns-3 as record.py does; two minutes. The arrivals that agreed with
+ns-2 are kept in crates/sim/testdata/witness/traces.txt; crates/sim/tests/witness.rs tests that the
+simulator still produces them.
 """
 
 from __future__ import annotations

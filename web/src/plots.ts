@@ -11,8 +11,8 @@ export interface Curve {
   values: (number | null)[];
   dash?: number[];
   unit: string;
-  /** For curves with the same unit but different magnitudes: which of two axes this one has; the
-   * unit if absent. */
+  /** For curves with the same unit but different magnitudes: which of two axes this plot uses;
+   * the unit if absent. */
   axis?: string;
 }
 

@@ -59,7 +59,7 @@ impl Described {
 /// The ECN field (RFC 3168 §5).
 ///
 /// # Errors
-/// A sentence, if it is none.
+/// A sentence, if the code is not an ECN field.
 pub(crate) fn ecn(code: u32) -> Result<Ecn, String> {
     let known = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce].get(code as usize).copied();
     known.ok_or_else(|| format!("{code} is not an ECN field; see sojourn_endpoint.h"))
@@ -77,7 +77,7 @@ pub(crate) fn code(ecn: Ecn) -> u32 {
 /// An event other than [`event::NONE`].
 ///
 /// # Errors
-/// A sentence, if it is none.
+/// A sentence, if the kind is not an event.
 pub(crate) fn event_of(
     kind: c_int,
     stream: StreamNumber,

@@ -131,7 +131,7 @@ pub enum ConnectionEvent {
     Readable(StreamNumber),
     /// The stream takes data again, after a [`Endpoint::write`] that took less than was offered.
     Writable(StreamNumber),
-    /// At the client, the frame is complete and is shown; earlier ones will not be.
+    /// At the client, the frame is complete and is shown; earlier missing frames no longer will be.
     FrameComplete(FrameNumber),
     /// The connection is over, with the reason in words.
     Closed(String),

@@ -127,7 +127,7 @@ def share(
     settings: Sequence[tuple[str, str]],
     laws: Sequence[_core.CustomLaw] = (),
 ) -> list[str]:
-    """AQMs with common settings, where they have them.
+    """AQMs with the common settings that they have parameters for.
 
     Args:
         aqms: AQMs in text form.

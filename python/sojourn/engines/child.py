@@ -72,7 +72,7 @@ class Folder:
 
 @contextmanager
 def scratch() -> Iterator[Folder]:
-    """A private scratch folder, removed in any case."""
+    """A private scratch folder, which is always removed at the end."""
     with files.scratch() as folder:
         shared = folder / "shared"
         shared.mkdir(mode=0o700)

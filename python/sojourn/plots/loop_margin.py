@@ -24,7 +24,7 @@ class LoopCurve:
         gain_db: same shape.
         phase_deg: unwrapped, same shape.
         crossover_rad_per_s: where the gain is 1; NaN if nowhere.
-        phase_margin_deg: there.
+        phase_margin_deg: phase margin at that frequency.
         note: text in the legend after the margin.
     """
 

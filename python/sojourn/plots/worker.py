@@ -1,7 +1,7 @@
 """The processes that draw figures for another process.
 
 One process imports matplotlib, then forks once per connection, so the import is done once. It has
-no threads then. Each process ends when the other side of its connection is closed.
+no threads when it forks. Each process ends when the other side of its connection is closed.
 """
 
 from __future__ import annotations

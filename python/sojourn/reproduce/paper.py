@@ -288,7 +288,7 @@ class Item:
     engine_scenario: Callable[[Scenario], Scenario] = as_written
 
     def all_cases(self, profile: Profile) -> dict[str, Case]:
-        """The cases, and those of its variants, as the engine runs them."""
+        """The item's cases, and those of its variants, as the engine runs them."""
         own = self.cases(profile)
         changed = {
             f"{variant.key}.{key}": variant.of(key, case)
@@ -302,7 +302,7 @@ class Item:
         return {each.key: each for each in self.variants if each.edit is not None}
 
     def measure_all(self, pools: Pools) -> dict[str, float]:
-        """The values, and those of its variants with the variant's key before theirs."""
+        """The item's values, and those of its variants, whose keys begin with the variant's key."""
         of_variants = [_starting(f"{variant.key}.", pools) for variant in self.variants]
         changed = {key for found in of_variants for key in found}
         values = self.measure({key: pool for key, pool in pools.items() if key not in changed})

@@ -104,7 +104,7 @@ impl Channel {
         }
     }
 
-    /// Ends the process after an error of the stream, and says what happened.
+    /// Ends the process after an error of the stream, and returns the reason.
     fn end_of(&mut self, error: &io::Error) -> String {
         if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) {
             let _ = self.process.kill();

@@ -58,8 +58,8 @@ impl Excess {
     }
 
     /// The allowance: two packets, the rounding error of the shaper for each packet that left early
-    /// (fact linux-23), and what the link may have sent at a higher rate before a late rate change
-    /// lowered it.
+    /// (fact linux-23), and the excess that the link may have sent before a rate reduction that
+    /// came late.
     fn allowed(&self, &RateSteps { rate, before, .. }: &RateSteps) -> Span {
         let late_bytes = self.late.as_nanos() as u128 * u128::from(rate.max(before).as_bps());
         let late_bytes = late_bytes / (8 * 1_000_000_000);

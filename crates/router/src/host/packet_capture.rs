@@ -107,7 +107,7 @@ pub(super) fn open_all(
     Ok(captures)
 }
 
-/// The interface where packets are captured as they are sent; `None` for the senders' own.
+/// The interface where packets are captured as they are sent; `None` for the senders' interfaces.
 pub(super) fn mirror(sent_at: SenderCapture, hosts: &Hosts) -> io::Result<Option<usize>> {
     let index = || Ok(if_nametoindex(MIRROR)? as usize);
     match sent_at {

@@ -199,7 +199,7 @@ pub(super) fn sfb(w: &mut Writer<'_>) -> Refusable<()> {
 /// `struct tc_sfq_qopt_v1`, which is all of `TCA_OPTIONS` (Linux 6.1
 /// include/uapi/linux/pkt_sched.h).
 pub(super) fn sfq(w: &mut Writer<'_>) -> Refusable<()> {
-    /// The 32-bit words after `headdrop`: RED in every queue, and its counters, all unused.
+    /// The 32-bit words after `headdrop`: parameters and counters of RED in every queue, unused.
     const RED_WORDS: usize = 11;
     w.argument("sfq");
     w.out.at_whole_second = true;

@@ -1,8 +1,8 @@
 //! @NAME@: say here which library this is an adapter of, and which version.
 //!
-//! It begins as a transport of its own: one stream in each direction, a window of bytes that grows
-//! by one datagram per round trip and is halved after a loss, and go-back-N. It has neither ECN nor
-//! pacing. A datagram is its kind, the flag of the last byte, an offset, and payload.
+//! It begins as a small working transport: one stream in each direction, a window of bytes that
+//! grows by one datagram per round trip and is halved after a loss, and go-back-N. It has neither
+//! ECN nor pacing. A datagram is its kind, the flag of the last byte, an offset, and payload.
 
 use std::collections::VecDeque;
 

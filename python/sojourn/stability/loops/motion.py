@@ -65,7 +65,7 @@ class Whole:
         return _held(len(self.phases[0].rest.populations), self.updates_every)
 
     def jump(self, index: int, t_s: float, state: Floats, past: Past) -> Floats:
-        """Change of rate, update of a held controller, bounds."""
+        """Apply a change of rate, an update of a held controller, and bounds."""
         phase, state = self._phase(index), state.copy()
         if index and phase.from_step == index:
             # The backlog in bytes stays, but the time to send it changes.
@@ -160,7 +160,7 @@ class Linearised:
         return _held(len(self.phase.rest.populations), self.updates_every)
 
     def jump(self, index: int, t_s: float, state: Floats, past: Past) -> Floats:
-        """Update of a held controller."""
+        """Apply an update of a held controller."""
         is_due = self.updates_every and index % self.updates_every == 0 and index
         if not is_due or not isinstance(self.control, PiControl):
             return state

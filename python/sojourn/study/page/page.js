@@ -1,4 +1,4 @@
-// The page of a study: figures with one selection, and what is behind each point.
+// The page of a study: figures with one selection, and details of each point.
 
 const held = (id) => JSON.parse(document.getElementById(id).textContent);
 const data = held("data");
@@ -8,7 +8,7 @@ const { link: LINK } = held("facts");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const choice = document.getElementById("choice");
 const views = new Map();
-// Least and largest width of a panel, and what lies between two.
+// Least and largest width of a panel, and the gap between two.
 const [PANEL, WIDEST, GAP] = [150, 420, 26];
 // SVG is sharp at any size and on paper; a canvas draws more.
 const RENDERER = data.points.length <= 1000 ? "svg" : "canvas";
@@ -56,7 +56,7 @@ function style() {
 async function embed(place, spec) {
   const box = document.getElementById(place);
   const whole = (box.closest(".figures") ?? box.parentElement).clientWidth;
-  // What is predicted and what is observed stand side by side where there is room.
+  // Predictions and observations are side by side if there is room.
   const width = place.startsWith("stability") && whole > 700 ? whole / 2 - 14 : whole;
   const made = structuredClone(spec);
   delete made.config;
@@ -79,12 +79,12 @@ async function embed(place, spec) {
     if (fixed?.matches(".fixed")) each.value = fixed.value;
   }
   if (made.params) made.datasets = { ...made.datasets, ...data };
-  // Expressions are interpreted: the policy of the page forbids to compile texts.
+  // Expressions are interpreted: the page's policy forbids compiling strings.
   const options = { actions: false, ast: true, config: style(), renderer: RENDERER };
   const result = await vegaEmbed(box, made, options);
   views.get(place)?.finalize();
   views.set(place, result.view);
-  // What scrolls is reached by the keyboard.
+  // Scrollable elements can be reached by keyboard.
   box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
   result.view.addEventListener("click", (event, item) => {
     const point = item?.datum?.point ?? item?.datum?.[0]?.point;
@@ -118,7 +118,7 @@ function exports(place, title) {
   return bar;
 }
 
-/** A figure as PNG, twice as many dots as on the screen, on the paper of the page. */
+/** A figure as PNG at twice the screen's resolution, on the page's background colour. */
 async function picture(view) {
   const drawn = await view.toCanvas(2);
   const canvas = element("canvas");
@@ -140,7 +140,7 @@ async function draw() {
 async function choose(point) {
   chosen = point;
   choice.value = String(point);
-  // Axes of which maps and curves show one value follow the point.
+  // Axes of which maps and curves show one value take the selected point's value.
   const row = data.points.find((each) => each.point === point);
   for (const each of document.querySelectorAll(".fixed")) {
     if (row) each.value = row[each.dataset.column];
@@ -152,7 +152,7 @@ async function choose(point) {
   document.body.dataset.shown = point;
 }
 
-/** Sets the value of an axis that maps and curves show one value of. */
+/** Sets the shown value of an axis of which maps and curves show one value. */
 function fix(select) {
   for (const [place, view] of views)
     if (place in specs) view.signal(select.id, select.value).runAsync();
@@ -214,7 +214,7 @@ function seriesSpec(series) {
   return {
     $schema: Object.values(specs)[0].$schema,
     data: { values },
-    // Two panels of the width of the box: `container` does not reach into a concatenation.
+    // Two panels as wide as the box: width `container` does not apply inside a concatenation.
     vconcat: [panel("delay", `delay of ${LINK} (ms)`), panel("rate", "rate (Mbit/s)")].map(
       (each) => ({
         ...each,
