@@ -73,8 +73,8 @@ def false_verdicts(rule: StoppingRule, studies: int) -> float:
     rng = np.random.default_rng(11)
     wrong = 0
     for _ in range(studies):
-        # With one metric, because with more the comparison would go on after a false verdict; so
-        # wide that equivalence is not shown either.
+        # One metric, because with more the comparison would go on after a false verdict; a spread
+        # so wide that equivalence is not shown either.
         pair = {aqm: {DELAY: draw(rng, 0.1, 0.04)[DELAY]} for aqm in ("pie", "codel")}
         (row,) = compare_values(rule, pair).tests
         wrong += row.verdict not in ("", "same")

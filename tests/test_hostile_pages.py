@@ -1,4 +1,4 @@
-"""Names that are markup do nothing in any page, in Chromium: escaped, and refused by the policy.
+"""Names that contain markup have no effect on pages in Chromium: escaped, and refused by policy.
 
 Each page is opened twice, as written and without its policy, so neither protection hides a failure
 of the other. The live page is tested by web/tests/hostile.test.mjs."""

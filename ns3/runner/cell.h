@@ -32,7 +32,7 @@ class Cell
 
     /// @return their devices
     const std::vector<ns3::Ptr<ns3::WifiNetDevice>>& Devices() const;
-    /// @param place a device @return JSON of what is configured, to be continued
+    /// @param place a device @return JSON of its configuration, to be continued
     std::string Describe(uint32_t place) const;
     /// @param path the file for the records of frames
     void WriteFrames(const std::string& path) const;

@@ -48,7 +48,7 @@ class Network
     /// @return the devices of the routers, those of the links first
     const std::vector<ns3::Ptr<ns3::NetDevice>>& Devices() const;
 
-    /// @return JSON of what is configured, as ns-3 reads it back
+    /// @return JSON of the configuration, as ns-3 reads it back
     std::string Describe() const;
     /// @return JSON of the losses behind the links
     std::string DescribeLosses() const;

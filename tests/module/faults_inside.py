@@ -254,7 +254,7 @@ class Calls:
         return end, b"sojourn\0" in content
 
     def _again(self) -> None:
-        # The rest of a dump that began would be taken for the next answer, or make it EBUSY.
+        # The rest of a dump that has begun would be read as the next answer, or cause EBUSY.
         self.socket.close()
         self.socket = _socket()
 

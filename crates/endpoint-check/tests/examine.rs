@@ -158,7 +158,7 @@ fn a_library_that_does_what_it_says_keeps_every_promise() {
     assert_eq!(broken(twice), []);
 }
 
-/// Nine datagrams every 10.8 ms are the rate, but not the quantum of three.
+/// Nine datagrams every 10.8 ms keep the rate, but exceed the quantum of three.
 #[test]
 fn bursts_above_the_quantum_are_found() {
     let stack = Paced { burst: (9, times(9)), ..GOOD };

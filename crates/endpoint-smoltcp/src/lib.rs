@@ -15,7 +15,7 @@
 //! without a timeout, because it neither uses SACK blocks nor reacts to partial acknowledgements
 //! (RFC 6582). It does not report its congestion window.
 //!
-//! **Not its defaults**: buffers of 1 MB, for which smoltcp has no default, and room for 32 gaps in
+//! **Other settings**: buffers of 1 MB, for which smoltcp has no default, and room for 32 gaps in
 //! the received data instead of 4; a receiver discards segments that would open more gaps.
 
 mod connection;

@@ -131,7 +131,7 @@ pub(crate) fn is_in_own_code() -> bool {
 }
 
 impl Caller {
-    /// Makes the thread raise `NotReturned` soon, or not after all. The caller holds the GIL.
+    /// Makes the thread raise `NotReturned` soon, or cancels that. The caller holds the GIL.
     #[allow(unsafe_code, reason = "PyO3 does not wrap it")]
     fn raise(&self, exception: Option<Bound<'_, PyAny>>) {
         let exception = exception.map_or(std::ptr::null_mut(), |it| it.as_ptr());

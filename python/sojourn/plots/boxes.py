@@ -19,7 +19,7 @@ class BoxPanel:
     """One pair of axes.
 
     Attributes:
-        title: above it.
+        title: the text above the axes.
         groups: names along the horizontal axis, in order.
         boxes: per series, per group, five quantiles; a group without values may be left out.
         x_label: label of the groups.

@@ -44,7 +44,7 @@ class Panel:
     """One pair of axes.
 
     Attributes:
-        title: above it.
+        title: the text above the axes.
         curves: drawn in order.
         x_label: label with the unit.
         y_label: label with the unit.

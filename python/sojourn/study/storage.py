@@ -6,7 +6,7 @@
 ``fragments/*.parquet``   the runs of one batch, as its worker wrote them
 ``table/*.parquet``       the same, compacted into larger files: no run is in it twice
 ``failed/RUN.json``       a run that was set aside: its scenario and the reason
-``damaged/*``             files whose content is not what their name says, or is not of runs
+``damaged/*``             files whose content does not match their name, or is not of runs
 ========================  =======================================================================
 
 The name of a Parquet file is the digest of its content, so damage is detected. The columns are

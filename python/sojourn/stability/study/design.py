@@ -65,7 +65,7 @@ class TradeOff:
     """Best gains along one choice; arrays of shape ``(n,)``.
 
     Attributes:
-        phase_margin_deg: wanted.
+        phase_margin_deg: wanted phase margin.
         tupdate_s: time between updates.
         alpha_hz: best integral gain; NaN if no gain gives the margin.
         beta_hz: its proportional gain.

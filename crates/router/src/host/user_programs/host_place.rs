@@ -19,7 +19,7 @@ const FOLDERS: &str = "/run/hosts";
 const WORK: &str = "/tmp/own";
 const HOME: &str = "/tmp/home";
 const NONE: Option<&str> = None;
-/// Programs run as root in the guest; servers expect the other users.
+/// Programs run as root in the guest; servers expect other users to exist.
 const PASSWD: &str = "root:x:0:0:root:/tmp/home:/bin/sh\n\
                       daemon:x:1:1::/:/usr/sbin/nologin\n\
                       www-data:x:33:33::/:/usr/sbin/nologin\n\
