@@ -57,6 +57,7 @@ type Row = (
 );
 
 /// What is wrong or doubtful in a set-up, and the parts that were not understood.
+///
 /// `framing` of the line: bytes added to a packet, least size, cells.
 #[pyfunction]
 #[pyo3(signature = (text, line_bps, framing, rtt_ns, load))]

@@ -153,8 +153,9 @@ def _with_nat(line: Line, commands: list[str]) -> tuple[str, ...]:
 
 
 def of_scenario(scenario: _core.Scenario) -> tuple[int | None, int | None, float | None]:
-    """A scenario's rates down and up in bit/s, and its base RTT in seconds. Rates that vary over
-    time are left out.
+    """A scenario's rates down and up in bit/s, and its base RTT in seconds.
+
+    Rates that vary over time are left out.
     """
     from sojourn.describing.quantity import required
 

@@ -132,8 +132,7 @@ def _test(
 
 
 def _remove_report(path: Path) -> None:
-    """Remove an earlier report, which could be mistaken for that of a refused or interrupted
-    run."""
+    """Remove an earlier report, which could be mistaken for that of a refused run."""
     if path.is_file() and path.read_bytes().startswith(b"<?xml"):
         path.unlink()
 

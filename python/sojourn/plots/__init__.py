@@ -30,8 +30,9 @@ OF_FIRST_RUN = ("delay_time",)
 
 
 def _check_matplotlibrc() -> None:
-    """Refuse a settings file on which the import of matplotlib would fail. Matplotlib takes the
-    first settings file that exists (`matplotlib.matplotlib_fname`).
+    """Refuse a settings file on which the import of matplotlib would fail.
+
+    Matplotlib takes the first settings file that exists (`matplotlib.matplotlib_fname`).
 
     Raises:
         InputError: it is not a regular file of UTF-8 text, or cannot be read.

@@ -1,4 +1,5 @@
 //! Checks that every source that the tree cites is listed in docs/reference/sources.md.
+//!
 //! On that page each bold text is a short form: `**RFC 8033**`, `**draft-ietf-ccwg-bbr**`, `**Floyd
 //! and Jacobson 1993**`. A citation is
 //! - an RFC by its number,
