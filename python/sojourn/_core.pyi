@@ -535,7 +535,7 @@ class Diff:
         """How many packets arrived."""
     @property
     def different(self) -> int:
-        """Packets that only one AQM dropped or marked, or both at different stages or for other
+        """Packets that only one AQM dropped or marked, or both at different stages or for different
         causes."""
     @property
     def first(self) -> dict[str, Any] | None:

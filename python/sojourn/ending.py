@@ -42,7 +42,7 @@ def before_end(action: Callable[[], object]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def changing() -> Iterator[None]:
-    """A short step that is completed before the process ends; once that begins, none starts."""
+    """A short step that an ending process still completes; no further step starts then."""
     with _changing:
         yield
 

@@ -65,7 +65,8 @@ class Options:
         far: the same for the far end.
         duration: duration; by default until the command at the near end has ended, or unlimited.
         spin: how long the router polls before a packet is due; more precise, but keeps a core busy.
-        stall: the run is invalid if a packet leaves later than due by more; ``5ms`` by default.
+        stall: a packet that leaves this long after it was due makes the run invalid; default
+            ``5ms``.
         mtu: the largest IP packet; ``1500B`` by default.
         command: the program at the near end with its arguments.
         far_command: the same for the far end.

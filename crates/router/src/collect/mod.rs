@@ -40,7 +40,7 @@ pub struct Collected {
     pub invalid: Vec<String>,
 }
 
-/// Reads the results in `folder`. `virtual_time`: whether the run's clock stood still while
+/// Reads the results in `folder`. `virtual_time` tells whether the run's clock stood still while
 /// programs computed.
 ///
 /// # Errors
