@@ -176,3 +176,12 @@ def test_a_name_of_both_an_aqm_and_a_tcp_shows_both(command):
     assert "(AQM, law)" in explain("madpie") and "madpie  (TCP)" in explain("madpie")
     shown = json.loads(command("explain", "madpie", "--json").stdout)
     assert [entry["kind"] for entry in shown] == ["law", "tcp"]
+
+
+def test_the_kind_of_a_table_may_be_left_out_of_a_key():
+    assert schema_keys.find("topology.hops") == schema_keys.find("topology.parking-lot.hops")
+    assert schema_keys.find("topology.kind") == schema_keys.find("topology")
+    with pytest.raises(InputError, match=r"did you mean `topology\.parking-lot\.link` or"):
+        find("topology.link")
+    for path in schema_keys.keys():  # noqa: SIM118, a function
+        assert schema_keys.find(path).path == path

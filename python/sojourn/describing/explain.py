@@ -112,7 +112,9 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known += [f"{e['name']}.{p['name']}" for e in entries for p in e["params"]]
     known += sorted({p["name"] for e in entries for p in e["params"]})
     known += [*_tcps(), *schema_keys.keys()]
-    near = meant(topic, known, cutoff=0.5) or ";"
+    of_kinds = [f"`{key.path}`" for key in schema_keys.of_kinds(topic)]
+    near = f"; did you mean {' or '.join(of_kinds)}?" if of_kinds else ""
+    near = near or meant(topic, known, cutoff=0.5) or ";"
     return (
         f"{topic}: no AQM, congestion control, TCP, parameter or key of a scenario has "
         f"this name{near} `sojourn list aqms`, `ccs` and `tcps` list what is known, and "

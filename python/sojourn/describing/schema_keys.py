@@ -57,13 +57,36 @@ class SchemaKey(NamedTuple):
 
 
 def find(topic: str) -> SchemaKey | None:
-    """The key at that path, if there is one; ``links.bottleneck.rate`` is ``links.rate``."""
+    """The key at that path, if there is one; ``links.bottleneck.rate`` is ``links.rate``.
+
+    The kind of a table may be left out where one kind only has the key: ``topology.hops``.
+    """
     known = keys()
     first, _, rest = topic.partition(".")
     named = rest.partition(".")[2]
     if topic not in known and first in ("links", "wlans") and named:
         topic = f"{first}.{named}"
-    return known.get(topic)
+    topic = topic.removesuffix(".kind")
+    alike = of_kinds(topic)
+    return known.get(topic) or (alike[0] if len(alike) == 1 else None)
+
+
+def of_kinds(topic: str) -> list[SchemaKey]:
+    """The keys whose path without the kinds of tables is ``topic``."""
+    return _without_kinds().get(topic, [])
+
+
+@functools.cache
+def _without_kinds() -> dict[str, list[SchemaKey]]:
+    kinds = [key.path for key in keys().values() if _has_kind(key.schema)]
+    found: dict[str, list[SchemaKey]] = {}
+    for key in keys().values():
+        steps = key.path.split(".")
+        starts = [".".join(steps[: place + 1]) for place in range(len(steps))]
+        kept = [step for step, start in zip(steps, starts, strict=True) if start not in kinds]
+        if kept != steps and key.path not in kinds:
+            found.setdefault(".".join(kept), []).append(key)
+    return found
 
 
 def below(key: SchemaKey) -> list[SchemaKey]:
@@ -145,4 +168,4 @@ def _value(schema: Schema) -> str:
 
 
 def _has_kind(table: Schema) -> bool:
-    return "const" in table["properties"].get("kind", {})
+    return "const" in table.get("properties", {}).get("kind", {})
