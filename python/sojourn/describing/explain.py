@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import textwrap
 from collections.abc import Iterable
@@ -34,7 +35,7 @@ def find(topic: str) -> list[tuple[Entry, Entry | None]]:
     Raises:
         InputError: nothing has that name; the nearest one is shown.
     """
-    entries = [*_core.aqms(), *_core.ccs()]
+    entries = _entries()
     name, param = _name_and_param(topic)
     named = [entry for entry in entries if entry["name"] == name] or _described(name)
     if named and not param:
@@ -81,7 +82,12 @@ def _meant(topic: str) -> tuple[list[tuple[Entry, Entry | None]], Entry | None]:
 
 def _is_entry(topic: str) -> bool:
     """Whether an AQM or a congestion control has that name."""
-    return any(entry["name"] == topic for entry in [*_core.aqms(), *_core.ccs()])
+    return any(entry["name"] == topic for entry in _entries())
+
+
+@functools.cache
+def _entries() -> list[Entry]:
+    return [*_core.aqms(), *_core.ccs()]
 
 
 def brief(entry: Entry) -> str:
@@ -274,6 +280,7 @@ def _param(entry: Entry, param: Entry) -> str:
     )
 
 
+@functools.cache
 def _tcps() -> dict[str, Entry]:
     return {entry["name"]: entry for entry in _core.tcps()}
 
