@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test expectations lint lint-rust lint-python test-long test-hosts test-kernel-laws oracle module-trials module-faults filling \
+.PHONY: demo develop quick test expectations lint lint-rust lint-python test-long test-nightly test-hosts test-kernel-laws oracle module-trials module-faults filling \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full images fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
@@ -56,14 +56,20 @@ lint-python: $(VENV)/developed
 	$(BIN)/ruff format --check python tests docs/site
 	$(BIN)/mypy
 
-## test-long: a million random operations per entry, fuzzing, the long Python tests, and
-##            the wheel; WHEEL=release tests the wheel as users get it
+## test-long: fuzzing, the long Python tests, and the wheel; WHEEL=release tests the wheel as users
+##            get it
 WHEEL ?= dev
 test-long: $(VENV)/developed
-	cargo test --workspace --quiet --test contract --test fuzz
-	$(BIN)/pytest --numprocesses 2 -m long
+	cargo test --workspace --quiet --test fuzz
+	$(BIN)/pytest --numprocesses 2 -m "long and not nightly"
 	sh tests/wheel.sh $(BIN)/python $(WHEEL)
 	cargo xtask tally
+
+## test-nightly: what continuous integration has no time for: a million random operations per
+##               entry, and the Python tests that take longest
+test-nightly: $(VENV)/developed
+	cargo test --workspace --quiet --test contract
+	$(BIN)/pytest --numprocesses 2 -m nightly
 
 ## test-hosts: the kernel's own disciplines in real time, in a small virtual machine
 ##             (docs/how-to/linux.md)

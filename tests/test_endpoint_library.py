@@ -204,6 +204,7 @@ def test_a_library_that_ends_the_process_is_named_with_end_time_and_function(fol
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_call_that_never_returns_ends_the_process_with_one_sentence(folder):
     compiled(folder, (BEFORE, f"{BEFORE}\n    while (now_ns > 500000000) ;"))
     message = refusal("own=libmine.so")

@@ -106,7 +106,6 @@ def test_the_kernels_tree_gives_each_class_what_ours_does(scheduler: str, rate: 
     assert real["leaf/up.call/drop_rate"] == simulated["leaf/up.call/drop_rate"] == 0
     drops = "leaf/up.rest/drop_rate"
     assert real[drops] == pytest.approx(simulated[drops], rel=0.25)
-    assert in_guest(given).digest == run.digest
 
 
 REFUSED: list[tuple[dict[str, str], str, str]] = [

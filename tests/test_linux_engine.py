@@ -67,7 +67,7 @@ def scenario(
 @pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
-@pytest.mark.parametrize("cc", ["reno", "cubic"])
+@pytest.mark.parametrize("cc", ["reno", pytest.param("cubic", marks=pytest.mark.nightly)])
 def test_kernel_and_router_agree_with_the_simulator(bottleneck: str, cc: str) -> None:
     # The run is so long that the first overshoot, which single acknowledgements decide, matters
     # little.

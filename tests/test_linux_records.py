@@ -363,6 +363,7 @@ def test_the_backlog_is_joined_next_to_the_packet_record() -> None:
 
 
 @needs_kernel
+@pytest.mark.nightly
 def test_a_flow_of_more_packets_than_identifications_keeps_its_delays_and_drops() -> None:
     """96,000 datagrams, of which five of seven are dropped; IPv4 has 65,536 numbers."""
     flood = """

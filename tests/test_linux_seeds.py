@@ -68,7 +68,16 @@ def _busy_before(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @needs_kernel
 @pytest.mark.parametrize("release", ["6.1", "7.2"])
-@pytest.mark.parametrize("queue", ["taildrop:limit=50p", "fq_codel@linux", ARED, "sfb"])
+@pytest.mark.parametrize(
+    "queue",
+    [
+        "fq_codel@linux",
+        *(
+            pytest.param(it, marks=pytest.mark.nightly)
+            for it in ("taildrop:limit=50p", ARED, "sfb")
+        ),
+    ],
+)
 def test_what_a_guest_does_before_a_run_changes_no_packet(
     monkeypatch: pytest.MonkeyPatch, queue: str, release: str
 ) -> None:

@@ -243,6 +243,7 @@ def test_a_wrong_law_is_refused_with_one_sentence_that_names_its_file(
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("loop", "sentence"),
     [
@@ -266,6 +267,7 @@ def test_a_hook_that_never_returns_ends_the_run_with_one_sentence(mine, loop, se
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_hook_that_waits_gets_one_warning(mine):
     # Instances of the law are tried before the run.
     waits = (

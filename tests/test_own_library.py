@@ -210,6 +210,7 @@ def test_a_law_that_ends_the_process_during_a_run_is_named_and_the_run_fails(fol
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_hook_that_never_returns_ends_the_run_with_one_sentence_that_names_it(folder):
     before = "#include <unistd.h>"
     law(folder / "libmost.so", '({ while (access("tried", F_OK) == 0) pause(); 3; })', before)

@@ -148,7 +148,11 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("yes", "wrote more than the 256 MB that a host's folder holds"),
+        pytest.param(
+            "yes",
+            "wrote more than the 256 MB that a host's folder holds",
+            marks=pytest.mark.nightly,
+        ),
         ("while :; do :; done", "computes, or starts others, without end"),
         ("sleep 1; kill -9 $PPID; poweroff -f; sleep 5", "the guest ended before its plan"),
     ],
@@ -161,6 +165,7 @@ def test_what_uses_up_a_guest_ends_in_one_sentence(line, monkeypatch, command, m
 
 
 @needs_kernel
+@pytest.mark.nightly
 def test_programs_that_start_others_without_end_are_ended(line):
     code = "import os, time\nwhile os.fork(): pass\ntime.sleep(9)\n"
     with pytest.raises(RunFailed, match="a run has room for 400: does one of them start others"):
