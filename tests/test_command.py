@@ -74,10 +74,21 @@ def test_compare_saves_report_figures_numbers_and_every_run(command):
         assert (manifest["digest"], manifest["seed"]) == (run["digest"], run["seed"])
 
 
-def test_the_same_comparison_again_writes_nothing_unless_a_file_has_changed(command):
+@pytest.mark.parametrize(
+    ("drawn", "damaged", "others"),
+    [
+        ((), ["report.html", "runs/contender=pie/replica=2/summary.parquet"],
+         [["--set", "duration=9s"], ["--fresh"]]),
+        (("--format", "svg"), ["figures/plane.svg"], [["--size", "column"]]),
+    ],
+    ids=["report", "figures"],
+)  # fmt: skip
+def test_the_same_comparison_again_writes_nothing_unless_a_file_has_changed(
+    command, drawn, damaged, others
+):
     def compare(*more):
-        said = command("compare", "small.toml", "--aqm", "codel,pie", "--seeds", "2",
-                       "--format", "svg", "--out", "out", *more)  # fmt: skip
+        said = command("compare", "small.toml", "--aqm", "codel,pie", "--seeds", "2", *drawn,
+                       "--out", "out", *more)  # fmt: skip
         assert said.returncode == 0, said.stderr
         return said.stdout, "holds this comparison already" in said.stderr
 
@@ -90,12 +101,11 @@ def test_the_same_comparison_again_writes_nothing_unless_a_file_has_changed(comm
     saved = stamps()
     assert compare() == (table, True)
     assert stamps() == saved
-    run = folder / "runs/contender=pie/replica=2/summary.parquet"
-    for damaged in (folder / "report.html", folder / "figures/plane.svg", run):
-        damaged.write_bytes(damaged.read_bytes() + b" ")
-        assert compare() == (table, False), damaged
-        assert damaged.read_bytes() == saved[damaged][1]
-    for other in (["--size", "column"], ["--set", "duration=9s"], ["--fresh"]):
+    for path in map(folder.joinpath, damaged):
+        path.write_bytes(path.read_bytes() + b" ")
+        assert compare() == (table, False), path
+        assert path.read_bytes() == saved[path][1]
+    for other in others:
         assert not compare(*other)[1], other
 
 
