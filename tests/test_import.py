@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import lzma
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -83,7 +84,7 @@ def test_mahimahi_lines_stay_delivery_opportunities(tmp_path: Path) -> None:
     assert 'file = "lte.trace"' in result.text
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_compressed_files_in_a_row_are_one_and_zeros_are_padding(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
@@ -172,6 +173,85 @@ SHORT = {
 }
 
 
+@pytest.mark.parametrize(
+    ("header", "bps"),
+    [
+        ("rate_mbit_s", 1e6), ("throughput (Kbits/sec)", 1e3), ("bits_per_second", 1.0),
+        ("rate_KiB/s", 8192.0), ("Mbps", 1e6), ("kB/s", 8e3), ("downlink_throughput_bps", 1.0),
+        ("bandwidth_MBytes/sec", 8e6), ("rate Mibit/s", 2.0**20),
+    ],
+)  # fmt: skip
+def test_a_column_of_rates_may_be_named_in_many_ways(
+    tmp_path: Path, header: str, bps: float
+) -> None:
+    measured = taken(tmp_path, f"time_s,{header}\n0,1\n1,1\n")
+    assert measured.down and measured.down.values == (bps, bps)
+
+
+def test_a_unit_is_never_guessed_from_another_word(tmp_path: Path) -> None:
+    assert "no known unit" in refused(tmp_path, "time_s,bit_rate\n0,1\n1,1\n")
+    assert "divide it by its interval" in refused(tmp_path, "time_s,bytes\n0,1\n1,1\n")
+    text = "time_s,rate_mbps\n1700000000000,1\n1700000001000,2\n"
+    assert "begins after the year 2100" in refused(tmp_path, text)
+    measured = taken(tmp_path, "time_min,rate_mbps\n0,1\n1,2\n")
+    assert measured.down and measured.down.times_s == (0, 60)
+
+
+def test_a_comment_before_numbers_is_their_header(tmp_path: Path) -> None:
+    measured = taken(tmp_path, "# by numpy\n# time_ms rate_kbps\n0 5\n500 6\n")
+    assert measured.down and measured.down.values == (5e3, 6e3)
+    assert measured.down.times_s == (0, 0.5)
+    measured = taken(tmp_path, "# seconds\n0 5\n1 6\n")
+    assert measured.down and measured.down.values == (5e6, 6e6)
+    assert any("the units: seconds and Mbit/s" in text for text in measured.unknown)
+
+
+@pytest.mark.parametrize(
+    "text", ["t_s\trate_mbps\n0,0\t1,5\n0,5\t2\n", "t_s rate_mbps\n0 1,5\n0,5 2\n"]
+)
+def test_decimal_commas_need_another_separator(tmp_path: Path, text: str) -> None:
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values == (1.5e6, 2e6)
+
+
+def test_starlink_grpc_tools(tmp_path: Path) -> None:
+    header = "datetimestamp_utc,seconds_to_first_nonempty_slot,pop_ping_drop_rate,"
+    header += "pop_ping_latency_ms,downlink_throughput_bps,uplink_throughput_bps\n"
+    rows = "2023-12-12T00:00:0{0},0,0.25,3{0},9000000,2000\n"
+    measured = taken(tmp_path, header + "".join(rows.format(second) for second in range(4)))
+    assert measured.losses and measured.losses.values[0] == 0.25
+    assert measured.rtt and measured.rtt.values == (0.03, 0.031, 0.032, 0.033)
+    assert measured.down and measured.up and measured.up.values[0] == 2000
+
+
+def test_lumos5g_counts_seconds_of_one_run(tmp_path: Path) -> None:
+    text = "run_num,seq_num,nrStatus,Throughput\n1,1,CONNECTED,900\n1,2,NONE,0\n1,4,NONE,30\n"
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values == (9e8, 0, 3e7)
+    assert measured.down.times_s == (0, 1, 3)
+    assert "holds 2 runs" in refused(tmp_path, text + "2,1,NONE,5\n")
+
+
+def test_lines_of_json_are_a_table(tmp_path: Path) -> None:
+    lines = [json.dumps({"Timestamp": 1.7e9 + n, "Rtt": 40 + n, "Host": "a"}) for n in range(3)]
+    assert "--unit Rtt=ms" in refused(tmp_path, "\n".join(lines))
+    for text in ("\n".join(lines), f"[{','.join(lines)}]"):
+        measured = taken(tmp_path, text, Rtt="ms")
+        assert measured.rtt and measured.rtt.values == (0.04, 0.041, 0.042)
+
+
+def test_a_trace_of_epoch_times_begins_at_zero(tmp_path: Path) -> None:
+    measured = taken(tmp_path, "1700000000000\n1700000000005\n")
+    assert measured.opportunities_ms == [0, 5]
+    assert any("since 1970" in text for text in measured.read)
+
+
+def test_a_recording_of_months_is_refused(tmp_path: Path) -> None:
+    measured = taken(tmp_path, "time_s,rate_mbps\n0,10\n9000000,20\n")
+    with pytest.raises(InputError, match="--from and --to"):
+        imported(measured, "x", "file", Assumptions(), "x")
+
+
 def test_netem_trace_in_both_of_its_spellings(tmp_path: Path) -> None:
     steps = [
         {"StaticBwConfig": {"bw": "12Mbps", "duration": "1s"}},
@@ -210,6 +290,35 @@ def test_an_iperf3_run_that_was_interrupted_is_read_up_to_there(tmp_path: Path) 
     measured = taken(tmp_path, json.dumps(cut))
     assert measured.down and measured.down.values == (4e6, 8e6)
     assert any("the client has terminated" in text for text in measured.unknown)
+
+
+def test_an_iperf3_report_of_one_interval_is_its_mean(tmp_path: Path) -> None:
+    measured = taken(tmp_path, json.dumps({**IPERF3, "intervals": IPERF3["intervals"][1:2]}))
+    assert measured.down == StepCurve((0.0,), (4e6,), 1.0)
+    imported(measured, "x", "file", Assumptions(), "x")
+
+
+def test_a_cut_stream_of_iperf3_is_read_up_to_there(tmp_path: Path) -> None:
+    rows = [{"event": "start", "data": IPERF3["start"]}]
+    rows += [{"event": "interval", "data": row} for row in IPERF3["intervals"]]
+    measured = taken(tmp_path, "\n".join(map(json.dumps, rows)) + '\n{"event": "inter')
+    assert measured.down and measured.down.values == (4e6, 8e6)
+    assert any("from line 5 on" in text for text in measured.unknown)
+
+
+def test_iperf3_says_which_end_and_what_was_lost(tmp_path: Path) -> None:
+    start = {"accepted_connection": {}, "test_start": {"protocol": "TCP", "num_streams": 1}}
+    server = taken(tmp_path, json.dumps({**IPERF3, "start": start}))
+    assert server.down and not server.up
+    assert not any("sender's" in text for text in server.unknown)
+    report = {
+        **IPERF3,
+        "start": {"test_start": {"protocol": "UDP"}},
+        "end": {"sum": {"lost_percent": 25.0}},
+    }
+    measured = taken(tmp_path, json.dumps(report))
+    assert measured.up and measured.up.values == (3e6, 6e6)
+    assert any("less the share that was lost" in text for text in measured.read)
 
 
 def test_udp_without_a_datagram_has_no_share_of_losses(tmp_path: Path) -> None:
@@ -341,6 +450,49 @@ def test_powershell_writes_utf_16(tmp_path: Path) -> None:
     assert taken(tmp_path, content).loss == pytest.approx(1 / 3)
 
 
+GERMAN = (
+    "\r\nPing wird ausgef\u00fchrt f\u00fcr 8.8.8.8 mit 32 Bytes Daten:\r\n"
+    "Antwort von 8.8.8.8: Bytes=32 Zeit=12ms TTL=117\r\n"
+    "Zeit\u00fcberschreitung der Anforderung.\r\n"
+    "Antwort von 8.8.8.8: Bytes=32 Zeit=11ms TTL=117\r\n\r\nPing-Statistik f\u00fcr 8.8.8.8:\r\n"
+    "    Pakete: Gesendet = 3, Empfangen = 2, Verloren = 1\r\n    (33% Verlust),\r\n"
+)
+RUSSIAN = "\u043e\u0442 8.8.8.8: \u0432\u0440\u0435\u043c\u044f={}\u043c\u0441 TTL=57\r\n"
+
+
+def test_code_pages_of_windows(tmp_path: Path) -> None:
+    for page in ("cp850", "cp1252"):
+        measured = taken(tmp_path, GERMAN.encode(page))
+        assert (measured.base_rtt_s, measured.loss) == (0.011, pytest.approx(1 / 3))
+    for page in ("cp866", "cp1251"):
+        text = RUSSIAN.format(12) + RUSSIAN.format(13)
+        assert taken(tmp_path, text.encode(page)).base_rtt_s == 0.012
+    table = "time_s,rate_mbps,Ort\n0,1,M\u00fcnchen\n1,2,K\u00f6ln\n"
+    assert taken(tmp_path, table.encode("cp1252")).down
+
+
+def test_a_router_that_answers_for_a_host_is_a_loss(tmp_path: Path) -> None:
+    text = WINDOWS.replace(
+        "Request timed out.", "Reply from 1.1.1.2: Destination host unreachable."
+    )
+    text = text.replace("Received = 2, Lost = 1 (33%", "Received = 3, Lost = 0 (0%")
+    assert taken(tmp_path, text).loss == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--- a ping statistics ---\n4 packets transmitted, 3 received, 25% packet loss, time 9ms\n"
+        "rtt min/avg/max/mdev = 5.5/6.5/7.5/0.1 ms\n",
+        "a : xmt/rcv/%loss = 4/3/25%, min/avg/max = 5.5/6.5/7.5\n",
+        "a : 5.5 - 6.5 7.5\n",
+    ],
+)
+def test_a_summary_of_ping_is_read(tmp_path: Path, text: str) -> None:
+    measured = taken(tmp_path, text)
+    assert (measured.base_rtt_s, measured.loss) == (0.0055, 0.25)
+
+
 def test_losses_of_probes_are_counted_over_ten(tmp_path: Path) -> None:
     lines = "".join(PING.format(n, 10) for n in range(40) if n not in range(21, 26))
     losses = taken(tmp_path, lines).losses
@@ -461,6 +613,13 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ('{"round_trips": []}', "has no round trips"),
         (json.dumps({"round_trips": [trip(1, 5), trip(2, -5)]}), "round trip 2: a negative"),
         ("[ ID] Interval       Transfer     Bandwidth\n", "iperf's text for people"),
+        ("Mon Jan  1 [ ID] Interval       Transfer     Bandwidth\n", "iperf's text for people"),
+        ("[Connecting] connecting to 1.1.1.1\n", "irtt's text for people"),
+        (b"\x28\xb5\x2f\xfdabc", "zstd -d"),
+        (b"PK\x03\x04abc", "is a zip archive"),
+        (b"\x34\xcd\xb2\xa1abc", "editcap -F pcapng"),
+        ("Usage: iperf3 [-s|-c host]\n  -s run as a server\n", "no numbers in columns"),
+        (json.dumps([IPERF3, IPERF3]), "is a list of reports"),
         ('{"intervals": [], "end": {}}', "no intervals"),
         ("time_s,loss\n0,1\n1,2\n", "--unit loss=%"),
         ("time_s,loss_percent\n0,1\n1,200\n", "line 3: a loss of 2 is not a share"),

@@ -48,7 +48,7 @@ def read(path: Path, name: str, kind: As) -> Measurement:
     """Read a capture as a stream.
 
     Args:
-        path: the file, possibly compressed with gzip or bzip2.
+        path: the file, possibly compressed with gzip, bzip2 or xz.
         name: name of the file, for messages.
         kind: ``transfers`` simulates the data of TCP again and replays other packets; ``packets``
             replays all packets.

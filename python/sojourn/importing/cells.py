@@ -17,24 +17,37 @@ Rows = list[tuple[int, list[str]]]
 def of_lines(lines: Sequence[str], name: str) -> Rows:
     """The cells of each line; comments (#) and empty lines are passed over.
 
+    A comment before numbers is their header if it has as many cells, as numpy.savetxt writes it.
+
     Raises:
         InputError: a line has an unclosed quotation mark, or a cell is too long.
     """
-    kept = [
-        (number, line.strip())
-        for number, line in enumerate(lines, start=1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    kept: list[tuple[int, str]] = []
+    comment: tuple[int, str] | None = None
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("#"):
+            comment = comment if kept else (number, line.lstrip().lstrip("#").strip())
+        elif line.strip():
+            # A separator at the start is that of an empty first cell.
+            kept.append((number, line.strip(" \r\n")))
     if not kept:
         return []
     first = kept[0][1]
-    separator = next((mark for mark in ("\t", ";", ",") if mark in first), None)
-    if separator is None:
-        return [(number, line.split()) for number, line in kept]
-    rows = [(number, _cells(line, separator, f"{name}, line {number}")) for number, line in kept]
-    if separator == ";":
-        # If semicolons separate columns, the comma is the decimal mark.
-        rows = [(number, [_point(cell) for cell in cells]) for number, cells in rows]
+    separator = next((mark for mark in ("\t", ";", ",", "|") if mark in first), None)
+
+    def cells(number: int, line: str) -> list[str]:
+        if separator is None:
+            return line.split()
+        return _cells(line, separator, f"{name}, line {number}")
+
+    rows = [(number, cells(number, line)) for number, line in kept]
+    if separator != ",":
+        # If other marks separate columns, the comma is the decimal mark.
+        rows = [(number, [_point(cell) for cell in row]) for number, row in rows]
+    if comment and len(rows[0][1]) > 1 and all(map(is_number, rows[0][1])):
+        header = cells(*comment)
+        if len(header) == len(rows[0][1]) and not any(map(is_number, header)):
+            rows.insert(0, (comment[0], header))
     return rows
 
 

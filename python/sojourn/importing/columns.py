@@ -8,6 +8,7 @@ and Mbit/s), the 4G logs of Ghent and Oslo six.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isnan
@@ -15,17 +16,23 @@ from math import isnan
 from sojourn.errors import InputError
 from sojourn.importing import units
 from sojourn.importing.cells import Rows, is_number, number, of_lines
-from sojourn.importing.logs import BARE, fifth_generation, mahimahi
+from sojourn.importing.logs import BARE, fifth_generation, lumos, mahimahi
 from sojourn.importing.measured import Measurement, curve, loss_curve, rate_curve, share_curve
 
 _WAYS = {
-    "down": re.compile(r"rate|bitrate|throughput|bandwidth|bw|capacity|down|dl|download|goodput"),
+    "down": re.compile(
+        r"rate|bitrate|throughput|bandwidth|bw|capacity|down|dl|download|downlink|goodput"
+    ),
     "up": re.compile(r"up|ul|upload|uplink"),
     "rtt": re.compile(r"rtt|ping|latency|round"),
     "delay": re.compile(r"delay|owd"),
-    "loss": re.compile(r"loss|lost|plr"),
-    "time": re.compile(r"time|timestamp|t|ts|seconds?|since|date|elapsed|epoch"),
+    "loss": re.compile(r"loss|lost|plr|drop"),
+    "time": re.compile(
+        r"time|timestamp|datetime|datetimestamp|t|ts|seconds?|since|date|elapsed|epoch"
+    ),
 }
+_SHARES = {"pop_ping_drop_rate"}
+"""Columns of starlink-grpc-tools that hold a share."""
 
 
 def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measurement:
@@ -37,6 +44,11 @@ def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measureme
     rows = of_lines(lines, name)
     if not rows:
         raise InputError(f"{name}: is empty")
+    return of_rows(rows, name, given)
+
+
+def of_rows(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
+    """Read the cells of a table, as `read`."""
     if len(rows) > 1 and all(is_number(cell) for cell in rows[0][1]):
         reader = BARE.get(len(rows[0][1]))
         if reader is None:
@@ -55,6 +67,10 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     header = rows[0][1]
     if "DL_bitrate" in header and "Timestamp" in header:
         return fifth_generation(rows, name)
+    if {"run_num", "seq_num", "Throughput"} <= set(header):
+        return lumos(rows, name)
+    if not any(is_number(cell) for _, cells in rows[1:] for cell in cells):
+        raise InputError(f"{name}: has no numbers in columns, and is of no other known format")
     for column in given:
         if column not in header:
             raise InputError(f"{name}: has no column `{column}`; it has {', '.join(header)}")
@@ -62,23 +78,24 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     place_of = {kind: header.index(column) for kind, column in kinds.items()}
     result = Measurement("table of columns")
     table = _table(rows, name, place_of)
-    clock = _clock(kinds["time"], table, name, given, result)
+    is_date = not is_number(rows[1][1][place_of["time"]])
+    clock = _clock(kinds["time"], table[0][1]["time"], is_date, name, given, result)
     for kind in ("down", "up", "rtt", "delay", "loss"):
         if kind not in kinds:
             continue
         column = kinds[kind]
-        unit = given.get(column) or _unit(column, units.TIMES)
-        if kind in ("down", "up") and unit in units.TIMES:
+        is_rate = kind in ("down", "up")
+        if is_rate and column not in given and _is_time(column):
             result.unknown.append(
                 f"column `{column}`: a delay of one direction, which depends on two clocks"
             )
             continue
         scale = _scale(column, kind, name, given)
-        unit_text = f" (1 is {scale / 1e6:g} Mbit/s)" if kind in ("down", "up") else ""
+        unit_text = f" (1 is {scale / 1e6:g} Mbit/s)" if is_rate else ""
         result.read.append(f"column `{column}` as {_MEANING[kind]}{unit_text}")
         values = [(clock(row), row[kind], place) for place, row in table]
         _take(result, kind, scale, values, name)
-    left_out = [f"`{column}`" for column in header if column not in kinds.values()]
+    left_out = [f"`{column}`" for column in header if column and column not in kinds.values()]
     if left_out:
         result.read.append(f"nothing of {', '.join(left_out)}, which has no counterpart")
     if result.rtt and not (result.down or result.up or "loss" in kinds):
@@ -102,6 +119,8 @@ _MEANING = {
     "delay": "one-way delay",
     "loss": "share of packets lost",
 }
+_RATE_ALONE = re.compile(r"(?i:ps|[/_ ]s(?:ec(?:ond)?)?)$")
+"""A name that is only a unit per second, such as ``Mbps``."""
 _MISSING = {"", "-", "-1", "nan", "NaN", "NA", "null", "None"}
 
 
@@ -115,15 +134,18 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     for column in header:
         words = re.split(r"[^a-z0-9%]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
         matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
+        if _RATE_ALONE.search(column) and units.rate_factor(column):
+            matching = ["down"]
         # `rtt_time` is not a clock, and `rtt_delay` is one quantity.
         for other in ("time", "delay"):
             if "rtt" in matching and other in matching:
                 matching.remove(other)
         if "delay" in matching and "time" in matching:
             matching.remove("time")
-        # `upload rate` and `loss rate`.
-        if "down" in matching and ("up" in matching or "loss" in matching):
-            matching.remove("down")
+        # `upload rate`, `loss rate`, `ping drop rate`, and `owd_down`.
+        for one, other in (("loss", "rtt"), ("up", "down"), ("loss", "down"), ("delay", "down")):
+            if one in matching and other in matching:
+                matching.remove(other)
         if len(matching) == 1 and (kind := matching[0]) in found and kind != "time":
             raise InputError(
                 f"{name}: both `{found[kind]}` and `{column}` look like a {_MEANING[kind]}; keep "
@@ -135,9 +157,11 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     if "time" not in found:
         raise InputError(f"{name}: none of its columns ({columns}) is a time, such as `time_s`")
     if len(found) == 1:
+        counts = [column for column in header if re.search(r"(?i)bytes|octets", column)]
+        hint = f"; `{counts[0]}` counts: divide it by its interval" if counts else ""
         raise InputError(
             f"{name}: none of its columns ({columns}) is a rate, a delay or a loss, such "
-            "as `rate_mbps` or `rtt_ms`"
+            f"as `rate_mbps` or `rtt_ms`{hint}"
         )
     return found
 
@@ -165,34 +189,58 @@ def _table(
 
 
 def _time(cell: str, place: str) -> float:
-    """A number, or the seconds since 1970 of an ISO 8601 date and time."""
-    if not is_number(cell):
-        try:
-            stamp = datetime.fromisoformat(cell)
-        except ValueError:
-            raise InputError(f"{place}: `{cell}` is not a time") from None
-        return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
-    return number(cell, place)
+    """A number, or the seconds of a time of day or of an ISO 8601 date and time."""
+    if is_number(cell):
+        return number(cell, place)
+    if found := _TIME_OF_DAY.fullmatch(cell):
+        return 3600.0 * int(found[1]) + 60.0 * int(found[2]) + float(found[3])
+    try:
+        stamp = datetime.fromisoformat(cell)
+    except ValueError:
+        raise InputError(
+            f"{place}: `{cell}` is not a time; write seconds, or dates as 2026-01-31 12:00:00"
+        ) from None
+    return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+_TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)")
+_YEAR_2100_S = 4.1e9
 
 
 def _clock(
     column: str,
-    table: list[tuple[str, dict[str, float]]],
+    first: float,
+    is_date: bool,
     name: str,
     given: Mapping[str, str],
     result: Measurement,
 ) -> Callable[[dict[str, float]], float]:
     """Seconds of a row since the first row."""
-    first = table[0][1]["time"]
-    unit = given.get(column) or _unit(column, units.TIMES)
-    scale = units.TIMES.get(unit) if unit else units.epoch_scale(first)
+    unit = "s" if is_date else given.get(column) or _unit(column, units.CLOCKS)
+    scale = units.CLOCKS.get(unit) if unit else units.epoch_scale(first)
     if scale is None:
         raise InputError(
-            f"{name}: the column `{column}` has no unit; give it, such as --unit {column}=s"
+            f"{name}: the column `{column}` has no unit; give it, such as {_option(column, 's')}"
         )
-    if unit is None:
+    if first * scale > _YEAR_2100_S:
+        raise InputError(
+            f"{name}: the column `{column}` in {unit} begins after the year 2100; give its unit, "
+            f"such as {_option(column, 'ms')}"
+        )
+    if is_date:
+        result.read.append(f"column `{column}` as date and time")
+    elif unit is None:
         result.read.append(f"column `{column}` as time since 1970, in units of {scale:g} s")
     return lambda row: (row["time"] - first) * scale
+
+
+def _option(column: str, unit: str) -> str:
+    return f"--unit {shlex.quote(f'{column}={unit}')}"
+
+
+def _is_time(column: str) -> bool:
+    """Whether the name of a column has a unit of time and none of rates."""
+    return _rate(column) is None and _unit(column, units.TIMES) is not None
 
 
 def _unit(column: str, known: Mapping[str, float]) -> str | None:
@@ -203,25 +251,29 @@ def _unit(column: str, known: Mapping[str, float]) -> str | None:
     return None
 
 
+def _rate(column: str) -> float | None:
+    """bit/s per unit in a column's name; `bit_rate` has none."""
+    words = re.split(r"[_ ()\[\]]+", re.sub(r"(?i)bit[_ ]rate", "rate", column))
+    # `rate_Mbit_s` and `bits_per_second` end in several words.
+    candidates = [*words, "/".join(words[-2:]), "_".join(words[-3:])]
+    scales = [units.rate_factor(word) for word in candidates if word]
+    return next((scale for scale in reversed(scales) if scale is not None), None)
+
+
 def _scale(column: str, kind: str, name: str, given: Mapping[str, str]) -> float:
     """Factor from the column's unit to bit/s, seconds or a share."""
     text = given.get(column)
     scale: float | None
     if kind in ("down", "up"):
-        candidates = [text] if text else re.split(r"[_ ()\[\]]+", column)
-        # `rate_Mbit_s` ends in two words.
-        candidates += ["/".join(candidates[-2:])] if not text else []
-        scales = [units.rate_factor(word) for word in candidates if word and word != "s"]
-        scale = next((scale for scale in reversed(scales) if scale is not None), None)
-        example = "Mbit/s"
+        scale, example = units.rate_factor(text) if text else _rate(column), "Mbit/s"
     else:
         known = units.SHARES if kind == "loss" else units.TIMES
-        unit = text or _unit(column, known)
+        unit = text or ("share" if column in _SHARES else _unit(column, known))
         scale, example = known.get(unit) if unit else None, "%" if kind == "loss" else "ms"
     if scale is None:
         raise InputError(
             f"{name}: the column `{column}` has no known unit; give it, such as "
-            f"--unit {column}={example}"
+            f"{_option(column, example)}"
         )
     return scale
 
@@ -238,7 +290,9 @@ def _take(
     if kind == "rtt":
         known = [point for point in known if point[1] > 0]
     if len(known) < len(values):
-        result.read.append(f"{len(values) - len(known)} of {len(values)} rows have no {kind}")
+        result.read.append(
+            f"{len(values) - len(known)} of {len(values)} rows have no {_MEANING[kind]}"
+        )
     if not known:
         raise InputError(f"{name}: no row has a {_MEANING[kind]}")
     if known[0][0] > values[0][0]:

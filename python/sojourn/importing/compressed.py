@@ -1,8 +1,9 @@
-"""Decompresses files of gzip and bzip2 a part at a time."""
+"""Files that gzip, bzip2 or xz compressed, a part at a time."""
 
 from __future__ import annotations
 
 import bz2
+import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -46,7 +47,7 @@ def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
                     decoder = make()
                 yield from _expanded(decoder, rest)
                 rest = decoder.unused_data
-        except (zlib.error, OSError) as error:
+        except (zlib.error, lzma.LZMAError, OSError) as error:
             raise CutError(f"its compressed content is damaged ({error})") from None
     if decoder is not None and not decoder.eof:
         raise CutError("its compressed content is cut off")
@@ -55,12 +56,14 @@ def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
 def _decompressor(start: bytes) -> Callable[[], Any] | None:
     if start.startswith(b"\x1f\x8b"):
         return lambda: zlib.decompressobj(wbits=31)
+    if start.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMADecompressor
     return bz2.BZ2Decompressor if start.startswith(b"BZh") else None
 
 
 def _expanded(decoder: Any, block: bytes) -> Iterator[bytes]:
-    """Decompress a block a part at a time, because it may expand a thousandfold."""
-    if isinstance(decoder, bz2.BZ2Decompressor):
+    """The expansion of a block, a part at a time: a block may hold a thousand times its size."""
+    if isinstance(decoder, bz2.BZ2Decompressor | lzma.LZMADecompressor):
         yield decoder.decompress(block, _PART_BYTES)
         while not decoder.needs_input and not decoder.eof:
             yield decoder.decompress(b"", _PART_BYTES)

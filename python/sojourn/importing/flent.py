@@ -62,6 +62,7 @@ def read(data: dict[str, Any], name: str) -> Measurement:
             )
     if len(set(counts)) == 1 and counts[0] > 1:
         result.streams = counts[0]
+    _left_out(series, result)
     result.unknown.append("the rate of the link itself: it carries at least what the flows got")
     _host(data.get("metadata", {}), result)
     return result
@@ -111,6 +112,20 @@ def _pings(
     result.read.append(f"`{label}`: {result.rtt.mean * 1e3:.4g} ms in the mean")
     if not before:
         result.unknown.append("the round trip before the load: the least under load is taken")
+
+
+_USED = re.compile(r"TCP (download|upload|totals)|Ping \(ms\)|.+::")
+"""Series that are read, are their sums, or are states of sockets, qdiscs and CPUs."""
+
+
+def _left_out(series: dict[str, list[Any]], result: Measurement) -> None:
+    others = [
+        f"`{label}`"
+        for label, values in series.items()
+        if not _USED.match(label) and any(value is not None for value in values)
+    ]
+    if others:
+        result.read.append(f"nothing of {', '.join(others)}, which has no counterpart")
 
 
 def _host(metadata: dict[str, Any], result: Measurement) -> None:

@@ -5,6 +5,7 @@ Source: iperf3 3.12 and 3.17; with --reverse the intervals are those of the rece
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -29,7 +30,7 @@ def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
             case "start" | "end" | "error" | "server_output_json" as kind:
                 report[kind] = event["data"]
             case "server_output_text":
-                pass
+                pass  # The server's report for people.
             case other:
                 raise InputError(f"{name}, document {number}: `{other}` is not an event of iperf3")
     return report
@@ -53,7 +54,10 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     if is_interrupted:
         result.unknown.append(f"the rest of the test ({error})")
     forward = _rates(intervals, "sum", name)
-    is_received = bool(test.get("reverse"))
+    is_reverse = bool(test.get("reverse"))
+    # A server's report tells of the same flows from the other end.
+    is_server = "accepted_connection" in report.get("start", {})
+    is_received = is_reverse != is_server
     if is_received:
         result.down = forward
     elif received := _counted(report.get("server_output_json") or {}):
@@ -66,13 +70,13 @@ def read(report: dict[str, Any], name: str) -> Measurement:
         result.down, result.up = (result.down or back), (result.up or back)
     result.read.append(
         f"{len(intervals)} intervals of {protocol} "
-        + ("from the server" if test.get("reverse") else "to the server")
+        + ("from the server" if is_reverse else "to the server")
         + f", {forward.mean / 1e6:.4g} Mbit/s in the mean"
     )
     if not is_received:
         result.unknown.append(
-            "what arrived over time: the intervals are the sender's (the receiver's with -R or "
-            "--get-server-output)"
+            "what arrived over time: the intervals are the sender's (the receiver's with -R, or "
+            "with --get-server-output and a server that runs with --json)"
         )
     result.unknown.append("the rate of the link itself: it carries at least what the flows got")
     result.is_loaded = True
@@ -81,6 +85,10 @@ def read(report: dict[str, Any], name: str) -> Measurement:
             f"whether the link is faster: datagrams were sent at {target / 1e6:.4g} Mbit/s"
         )
     _transport(report.get("end", {}), intervals, protocol, result)
+    if not is_received and result.loss and result.up:
+        share = 1 - result.loss
+        result.up = replace(result.up, values=tuple(rate * share for rate in result.up.values))
+        result.read.append("the rates upstream as what was sent, less the share that was lost")
     return result
 
 
@@ -95,6 +103,10 @@ def _rates(intervals: list[dict[str, Any]], key: str, name: str) -> StepCurve:
         for number, row in enumerate(intervals, start=1)
     ]
     end_s = float(intervals[-1][key]["end"])
+    if len(points) == 1:
+        # With `--interval 0` or a test of one second: the mean of the whole test.
+        rate_curve([*points, (end_s, points[0][1], "interval 1")], name)
+        return StepCurve((0.0,), (points[0][1],), end_s - points[0][0])
     if len(points) > 2:
         # The last interval may be of a few microseconds, where a burst says nothing about the rate.
         (before, rate, place), (last, last_rate, _) = points[-2:]

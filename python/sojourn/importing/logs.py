@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from sojourn.errors import InputError
 from sojourn.importing.cells import Rows, all_numbers, number
 from sojourn.importing.measured import Measurement, rate_curve
+from sojourn.importing.units import epoch_scale
 
 _WHOLE = re.compile(r"[0-9]{1,18}")
+_LATEST_MS = 4_294_967_295
 
 
 def mahimahi(rows: Rows, name: str) -> Measurement:
@@ -25,11 +27,16 @@ def mahimahi(rows: Rows, name: str) -> Measurement:
         if times and int(cells[0]) < times[-1]:
             raise InputError(f"{name}, line {line}: {cells[0]} ms comes after {times[-1]} ms")
         times.append(int(cells[0]))
-    if times[-1] == 0:
+    result = Measurement("Mahimahi trace")
+    if epoch_scale(times[0]) == 1e-3:
+        result.read.append(f"times since 1970, counted from the first one ({times[0]} ms)")
+        times = [time - times[0] for time in times]
+    if not 0 < times[-1] <= _LATEST_MS:
         raise InputError(
-            f"{name}: ends at 0 ms; its last line is the period after which it repeats"
+            f"{name}: ends at {times[-1]} ms; its last line is the period after which it repeats, "
+            f"from 1 to {_LATEST_MS} ms"
         )
-    result = Measurement("Mahimahi trace", opportunities_ms=times)
+    result.opportunities_ms = times
     mean = len(times) * 12_000 / (times[-1] / 1e3)
     result.read.append(
         f"{len(times)} opportunities of 1500 B in {times[-1] / 1e3:.6g} s, "
@@ -40,12 +47,19 @@ def mahimahi(rows: Rows, name: str) -> Measurement:
 
 def _pensieve(rows: Rows, name: str) -> Measurement:
     """Seconds and Mbit/s, as the logs of Pensieve and Pantheon's relatives have them."""
-    points = [(time, rate * 1e6, place) for place, (time, rate) in all_numbers(rows, name)]
-    result = Measurement("Pensieve log (seconds and Mbit/s, without a header)")
+    numbers = all_numbers(rows, name)
+    scale = epoch_scale(numbers[0][1][0]) or 1.0
+    points = [(time * scale, rate * 1e6, place) for place, (time, rate) in numbers]
+    result = Measurement("Pensieve log (two columns without a header)")
     result.down = rate_curve(points, name)
     result.read.append(
         f"{len(points)} rates over {result.down.end_s:.6g} s, "
         f"{result.down.mean / 1e6:.4g} Mbit/s in the mean"
+    )
+    unit = "seconds" if scale == 1.0 else f"units of {scale:g} s since 1970"
+    result.unknown.append(
+        f"the units: {unit} and Mbit/s, as in Pensieve's logs; a first line such as "
+        "`time_s,rate_kbps` says otherwise"
     )
     return result
 
@@ -111,4 +125,32 @@ def fifth_generation(rows: Rows, name: str) -> Measurement:
             f"the rate in {idle} rows of state I (idle): the last one before holds on"
         )
     result.unknown.append("the rate upstream: UL_bitrate is that of acknowledgements")
+    return result
+
+
+def lumos(rows: Rows, name: str) -> Measurement:
+    """The logs of Lumos5G (Narayanan et al., IMC 2020): Mbit/s in each second of a run."""
+    header = rows[0][1]
+    at = [header.index(column) for column in ("run_num", "seq_num", "Throughput")]
+    points: list[tuple[float, float, str]] = []
+    runs: dict[float, None] = {}
+    for line, cells in rows[1:]:
+        place = f"{name}, line {line}"
+        if len(cells) != len(header):
+            raise InputError(
+                f"{place}: has {len(cells)} columns where the header has {len(header)}"
+            )
+        run, second, rate = (number(cells[index], place) for index in at)
+        runs.setdefault(run)
+        points.append((second, rate * 1e6, f"line {line}"))
+    if len(runs) != 1:
+        raise InputError(
+            f"{name}: holds {len(runs)} runs of Lumos5G; keep the rows of one value of run_num"
+        )
+    result = Measurement("Lumos5G log (Mbit/s, one row per second)")
+    result.down = rate_curve(points, name)
+    result.read.append(
+        f"{len(points)} seconds of Throughput, {result.down.mean / 1e6:.4g} Mbit/s in the mean"
+    )
+    result.unknown.append("the rate of the link itself: it carries at least what the transfer got")
     return result

@@ -15,7 +15,8 @@ from sojourn.importing.measured import Measurement, curve, loss_curve
 # Windows translates the word for time; old Linux numbers requests by `icmp_req`.
 _REPLY = re.compile(
     r"^(?:\[(?P<stamp>\d+\.\d+)\] )?.*?(?:(?:seq|req)=(?P<seq>\d+).*?)?"
-    r"\b\w+ ?[=<] ?(?P<ms>\d+(?:[.,]\d+)?) ?(?:ms|\u043c\u0441)"
+    # Russian Windows writes its own letters, in one of two code pages.
+    r"\b\w+ ?[=<] ?(?P<ms>\d+(?:[.,]\d+)?) ?(?:ms|\u043c\u0441|\xac\xe1|\xec\xf1)"
 )
 _FPING = re.compile(
     r"^(?:\[(?P<stamp>\d+\.\d+)\] )?(?P<host>\S+)\s*: \[(?P<seq>\d+)\], "
@@ -29,7 +30,12 @@ _SENT = re.compile(
     r"(?:.*, time (?P<ms>\d+) ?ms)?"
 )
 _FPING_SENT = re.compile(r"xmt/rcv/%loss = (?P<sent>\d+)/(?P<received>\d+)/")
-_WINDOWS_SENT = re.compile(r"= (?P<sent>\d+), \S+ = (?P<received>\d+), \S+ = \d+\s*\(\d+\s?%")
+_WINDOWS_SENT = re.compile(
+    r"= (?P<sent>\d+), \S+ = (?P<received>\d+), \S+ = \d+(?:\s*\(\D*\d+\s?%|\s*$)"
+)
+_TIMES = re.compile(
+    r"min/avg/max(?:/\w+)? = (?P<least>\d+(?:\.\d+)?)/\d+(?:\.\d+)?/(?P<most>\d+(?:\.\d+)?)"
+)
 _INTERVAL_S = 1.0
 _NUMBERS = 1 << 16
 """Sequence numbers start again after this many."""
@@ -49,7 +55,10 @@ class _Reply:
 def is_ping(lines: Sequence[str]) -> bool:
     """Whether the text contains replies, or the summary of a ping without any."""
     kept = [line for line in lines if len(line) <= _LONGEST_LINE]
-    return any(_is_reply(line) or _FPING.match(line) or _SENT.search(line) for line in kept)
+    patterns = (_FPING.match, _SENT.search, _FPING_SENT.search)
+    return any(
+        _is_reply(line) or any(matches(line) for matches in patterns) for line in kept
+    ) or any(map(_row, lines))
 
 
 def _is_reply(line: str) -> bool:
@@ -64,8 +73,10 @@ def read(lines: Sequence[str], name: str) -> Measurement:
         InputError: no packet was answered, or the text is of several runs or hosts.
     """
     kept = [line if len(line) <= _LONGEST_LINE else "" for line in lines]
-    replies = _fping(kept, name) or _replies(kept)
+    replies = _fping(kept, name) or _replies(kept) or _fping_rows(lines, name)
     summary = _summary(kept, name)
+    if not replies and summary and (times := next(filter(None, map(_TIMES.search, kept)), None)):
+        return _summarised(summary, times)
     if not replies:
         raise InputError(f"{name}: ping had no reply, so nothing can be read from it")
     numbers, end = _numbered(kept, replies)
@@ -119,6 +130,41 @@ def _fping(lines: Sequence[str], name: str) -> list[_Reply]:
             f"{name}: holds pings of {len(hosts)} hosts ({', '.join(hosts)}); keep the lines of one"
         )
     return found
+
+
+def _row(line: str) -> list[str] | None:
+    """The round trips of a line of `fping -C`: ``host : 36.5 - 34.5``."""
+    host, _, rest = line.partition(" : ")
+    values = rest.split()
+    is_row = values and " " not in host.strip() and all(map(_ROUND_TRIP.fullmatch, values))
+    return values if is_row else None
+
+
+_ROUND_TRIP = re.compile(r"-|\d+(?:\.\d+)?")
+
+
+def _fping_rows(lines: Sequence[str], name: str) -> list[_Reply]:
+    """The replies of `fping -C` with `-q`, which prints only a row for each host."""
+    rows = [(line, values) for line, text in enumerate(lines, start=1) if (values := _row(text))]
+    if len(rows) > 1:
+        raise InputError(f"{name}: holds pings of {len(rows)} hosts; keep the line of one")
+    return [
+        _Reply(line, number, None, float(value) / 1e3)
+        for line, values in rows
+        for number, value in enumerate(values)
+        if value != "-"
+    ]
+
+
+def _summarised(summary: re.Match[str], times: re.Match[str]) -> Measurement:
+    """What `ping -q` prints: no reply by itself."""
+    sent, received = int(summary["sent"]), int(summary["received"])
+    result = Measurement("ping's summary", base_rtt_s=float(times["least"]) / 1e3)
+    result.loss = 1 - min(received / sent, 1) if sent else None
+    result.read.append(f"round trips of {times['least']} to {times['most']} ms")
+    result.read.append(f"{max(sent - received, 0)} of {sent} packets were lost")
+    result.unknown.append("round trips and losses over time: the text has only their summary")
+    return result
 
 
 def _numbered(lines: Sequence[str], replies: list[_Reply]) -> tuple[list[int], int]:
@@ -193,8 +239,11 @@ def _losses(
         # Linux counts from 1, others from 0; requests after the last reply were lost as well.
         begin = min(begin, 1)
         end = max(end, begin + int(summary["sent"]))
+    # Windows counts answers of routers, such as `Destination host unreachable`, as received.
+    has_all = summary is not None and summary.re is _WINDOWS_SENT and end == int(summary["sent"])
+    begin = 0 if has_all else begin
     sent, lost = end - begin, end - begin - len(answered)
-    if summary:
+    if summary and not has_all:
         sent = int(summary["sent"])
         lost = sent - min(int(summary["received"]), sent)
     result.loss = lost / sent if sent else None

@@ -12,14 +12,28 @@ from typing import Any
 from sojourn import reading
 from sojourn.errors import InputError
 from sojourn.importing import captures, columns, flent, iperf3, irtt, netem_trace, ping
+from sojourn.importing.cells import Rows
 from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.measured import Measurement
 
 FORMATS = (
     "Mahimahi traces, CSV and TSV with a time column, Pensieve logs, 5G logs, logs of bytes per "
     "interval, netem-trace JSON, iperf3 JSON, irtt JSON, ping's text, Flent data files, "
-    "captures (pcap, pcapng); each also compressed with gzip or bzip2"
+    "captures (pcap, pcapng); each also compressed with gzip, bzip2 or xz"
 )
+_UNREAD = {
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; decompress it with zstd -d",
+    b"\x04\x22\x4d\x18": "is compressed with lz4; decompress it with lz4 -d",
+    b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV",
+    b"\x1f\x9d": "is compressed with compress; decompress it with gzip -d",
+    b"snoop\0": "is a capture of snoop; convert it with editcap -F pcapng",
+    b"\x34\xcd\xb2\xa1": "is a pcap file of a modified libpcap; convert it with editcap -F pcapng",
+    b"\xa1\xb2\xcd\x34": "is a pcap file of a modified libpcap; convert it with editcap -F pcapng",
+    b"GMBU": "is a capture of Network Monitor; convert it with editcap -F pcapng",
+    b"SQLite format 3\0": "is an SQLite database; export its table as CSV",
+    b"PAR1": "is a Parquet file; write it as CSV",
+}
+"""What known files are that cannot be read, by their first bytes."""
 
 
 def read(
@@ -28,7 +42,7 @@ def read(
     """Read a measurement file of any known format.
 
     Args:
-        path: the file, possibly compressed with gzip or bzip2.
+        path: the file, possibly compressed with gzip, bzip2 or xz.
         units: units of CSV columns whose names have none, by column: ``{"rate": "kbit/s"}``.
         kind: what becomes of TCP in a capture: ``transfers`` (the default) or ``packets``.
 
@@ -46,28 +60,53 @@ def read(
     if not text.strip():
         raise InputError(f"{name}: is empty")
     lines = text.splitlines()
-    if any(_IPERF_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
+    if any(_IPERF_TEXT.search(line[:_LONGEST_HEAD]) for line in lines):
         raise InputError(f"{name}: is iperf's text for people; run iperf3 with --json instead")
+    if any(_IRTT_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
+        raise InputError(f"{name}: is irtt's text for people; run irtt client with -o FILE.json")
     # `ping -D` begins its lines with a bracket, as JSON may.
     if ping.is_ping(lines):
         return ping.read(lines, name)
     if text.lstrip()[0] in "{[":
-        return _from_json(_documents(text, name), name)
+        documents, cut = _documents(text, name)
+        result = _from_json(documents, name, units or {})
+        if cut:
+            result.unknown.append(cut)
+        return result
     return columns.read(lines, name, units or {})
 
 
 _IPERF_TEXT = re.compile(r"\[ *ID\] Interval +Transfer")
-_LONGEST_HEAD = 40
+_IRTT_TEXT = re.compile(r"\[Connecting\] connecting to|seq=\d+ rtt=")
+_LONGEST_HEAD = 80
 
 
 def _decoded(content: bytes, name: str) -> str:
-    """The text of a file: UTF-8, or UTF-16 with its mark, as redirection in PowerShell writes."""
+    """The text of a file.
+
+    UTF-8, UTF-16 with its mark, as redirection in PowerShell writes, or a code page of Windows, in
+    which all that we read is ASCII.
+    """
     if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         try:
             return content.decode("utf-16")
         except UnicodeDecodeError:
             pass
-    return reading.decoded(content.removeprefix(codecs.BOM_UTF8), name, "measurement file")
+    content = content.removeprefix(codecs.BOM_UTF8)
+    for start, words in _UNREAD.items():
+        if content.startswith(start):
+            raise InputError(f"{name}: {words}")
+    try:
+        return reading.decoded(content, name, "measurement file")
+    except InputError:
+        if _BINARY.search(content):
+            raise
+        return content.decode("latin-1").translate(_CONTROLS)
+
+
+_CONTROLS = dict.fromkeys(range(0x80, 0xA0), "_")
+"""Letters in code pages, but line breaks and other controls in Latin-1."""
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 def _content(path: Path, name: str) -> bytes:
@@ -89,8 +128,11 @@ def _content(path: Path, name: str) -> bytes:
     return bytes(found)
 
 
-def _documents(text: str, name: str) -> list[Any]:
-    """The JSON documents of a file: one, several in a row, or one on each line."""
+def _documents(text: str, name: str) -> tuple[list[Any], str]:
+    """The JSON documents of a file: one, several in a row, or one on each line.
+
+    Also returns what is missing at the end of `iperf3 --json-stream` that was cut off.
+    """
     decoder, at, found = json.JSONDecoder(), 0, []
     try:
         while (at := _next(text, at)) < len(text):
@@ -99,13 +141,15 @@ def _documents(text: str, name: str) -> list[Any]:
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
     except json.JSONDecodeError as error:
+        if found and isinstance(found[0], dict) and {"event", "data"} <= set(found[0]):
+            return found, f"everything from line {error.lineno} on: it is not JSON ({error.msg})"
         raise InputError(
             f"{name}, line {error.lineno}: is not JSON ({error.msg}); a file that was cut off "
             "while it was written ends so"
         ) from None
     except ValueError:
         raise InputError(f"{name}: has a number of thousands of digits") from None
-    return found
+    return found, ""
 
 
 def _next(text: str, at: int) -> int:
@@ -114,8 +158,12 @@ def _next(text: str, at: int) -> int:
     return at
 
 
-def _from_json(documents: list[Any], name: str) -> Measurement:
+def _from_json(documents: list[Any], name: str, given: Mapping[str, str]) -> Measurement:
     if len(documents) == 1 and isinstance(documents[0], list) and documents[0]:
+        if _is_table(documents[0]) and not netem_trace.is_series(documents[0]):
+            return columns.of_rows(_rows(documents[0]), name, given)
+        if isinstance(documents[0][0], dict) and _reader(documents[0][0]):
+            raise InputError(f"{name}: is a list of reports; split it into one file for each")
         return _from_list(documents[0], name)
     if not all(isinstance(document, dict) for document in documents):
         raise InputError(f"{name}: {_unknown()}")
@@ -129,11 +177,30 @@ def _from_json(documents: list[Any], name: str) -> Measurement:
             )
         if reader := _reader(first):
             return reader(first, name)
+        if len(documents) > 1 and _is_table(documents):
+            return columns.of_rows(_rows(documents), name, given)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise _misses(error, name) from None
     raise InputError(f"{name}: {_unknown()}")
+
+
+def _is_table(documents: list[Any]) -> bool:
+    """Whether these are rows of a table: objects with the same keys, without further structure."""
+    return all(
+        isinstance(row, dict)
+        and len(row) > 1
+        and row.keys() == documents[0].keys()
+        and not any(isinstance(value, dict | list) for value in row.values())
+        for row in documents
+    )
+
+
+def _rows(documents: list[dict[str, Any]]) -> Rows:
+    """The cells of a table; null is an empty cell."""
+    cells = [["" if value is None else str(value) for value in row.values()] for row in documents]
+    return list(enumerate([list(documents[0]), *cells]))
 
 
 def _reader(document: dict[str, Any]) -> Callable[[dict[str, Any], str], Measurement] | None:

@@ -15,6 +15,8 @@ _LEAST_RTT_S = 1e-4
 _ASSUMED_RTT_S = 0.04
 _WARMUP_SHARE = 0.1
 _LONGEST_WARMUP_S = 10.0
+_MOST_PACKETS = 4_294_967_295
+_PACKET_BITS = 12_000
 _ARRIVAL_S = 1.0
 """Time for the last packets of a capture to arrive."""
 
@@ -172,7 +174,14 @@ def _links(
     if found:
         if measured.traffic:
             return found, measured.traffic.length_s + _ARRIVAL_S
-        return found, max(steps.end_s for steps in rates.values() if steps)
+        length_s = max(steps.end_s for steps in rates.values() if steps)
+        largest = max(max(steps.values) for steps in rates.values() if steps)
+        if largest * length_s / _PACKET_BITS > _MOST_PACKETS:
+            raise InputError(
+                f"{source}: {length_s / 3600:.4g} h at up to {largest / 1e6:.4g} Mbit/s are more "
+                "packets than one flow may send; take a part with --from and --to"
+            )
+        return found, length_s
     if given.rate is None:
         raise InputError(
             f"{source}: holds no rate, and a link needs one; give it, such as --rate 50mbit"
