@@ -222,6 +222,7 @@ def test_starlink_grpc_tools(tmp_path: Path) -> None:
     assert measured.losses and measured.losses.values[0] == 0.25
     assert measured.rtt and measured.rtt.values == (0.03, 0.031, 0.032, 0.033)
     assert measured.down and measured.up and measured.up.values[0] == 2000
+    assert any("at least the `uplink_throughput_bps`" in text for text in measured.unknown)
 
 
 def test_lumos5g_counts_seconds_of_one_run(tmp_path: Path) -> None:
@@ -244,6 +245,13 @@ def test_a_trace_of_epoch_times_begins_at_zero(tmp_path: Path) -> None:
     measured = taken(tmp_path, "1700000000000\n1700000000005\n")
     assert measured.opportunities_ms == [0, 5]
     assert any("since 1970" in text for text in measured.read)
+
+
+def test_a_log_of_mm_link_has_opportunities(tmp_path: Path) -> None:
+    head = "# mahimahi mm-link (downlink) [a] > log\n# base timestamp: 10\n"
+    measured = taken(tmp_path, head + "10 # 1504\n11 + 1504\n15 # 1504\n15 - 1504 4\n20 # 1504\n")
+    assert measured.opportunities_ms == [0, 5, 10]
+    assert "without opportunities" in refused(tmp_path, head + "11 + 1504\n12 + 1504\n")
 
 
 def test_a_recording_of_months_is_refused(tmp_path: Path) -> None:

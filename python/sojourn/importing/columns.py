@@ -16,7 +16,7 @@ from math import isnan
 from sojourn.errors import InputError
 from sojourn.importing import units
 from sojourn.importing.cells import Rows, is_number, number, of_lines
-from sojourn.importing.logs import BARE, fifth_generation, lumos, mahimahi
+from sojourn.importing.logs import BARE, fifth_generation, lumos, mahimahi, mahimahi_log
 from sojourn.importing.measured import Measurement, curve, loss_curve, rate_curve, share_curve
 
 _WAYS = {
@@ -49,6 +49,8 @@ def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measureme
 
 def of_rows(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     """Read the cells of a table, as `read`."""
+    if len(rows[0][1]) >= 3 and rows[0][1][1] in ("#", "+", "-"):
+        return mahimahi_log(rows, name)
     if len(rows) > 1 and all(is_number(cell) for cell in rows[0][1]):
         reader = BARE.get(len(rows[0][1]))
         if reader is None:
@@ -95,6 +97,10 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
         result.read.append(f"column `{column}` as {_MEANING[kind]}{unit_text}")
         values = [(clock(row), row[kind], place) for place, row in table]
         _take(result, kind, scale, values, name)
+        if is_rate and re.search(r"(?i)throughput|goodput", column):
+            result.unknown.append(
+                f"the rate of the link itself: it carries at least the `{column}` of its traffic"
+            )
     left_out = [f"`{column}`" for column in header if column and column not in kinds.values()]
     if left_out:
         result.read.append(f"nothing of {', '.join(left_out)}, which has no counterpart")

@@ -45,6 +45,20 @@ def mahimahi(rows: Rows, name: str) -> Measurement:
     return result
 
 
+def mahimahi_log(rows: Rows, name: str) -> Measurement:
+    """The log of `mm-link --downlink-log`: its opportunities, ``12 # 1504`` (link_queue.cc)."""
+    found = [(line, cells[:1]) for line, cells in rows if cells[1:2] == ["#"]]
+    if not found:
+        raise InputError(f"{name}: is a log of mm-link without opportunities (lines `12 # 1504`)")
+    for line, (time,) in found:
+        number(time, f"{name}, line {line}")
+    first = int(float(found[0][1][0]))
+    result = mahimahi([(line, [str(int(float(t)) - first)]) for line, (t,) in found], name)
+    result.format = "log of mm-link"
+    result.unknown.append("the packets of the log: only its opportunities are read")
+    return result
+
+
 def _pensieve(rows: Rows, name: str) -> Measurement:
     """Seconds and Mbit/s, as the logs of Pensieve and Pantheon's relatives have them."""
     numbers = all_numbers(rows, name)
