@@ -279,6 +279,85 @@ def test_packets_of_several_interfaces_are_named(tmp_path: Path) -> None:
     assert not any("interfaces" in text for text in once.unknown)
 
 
+def cooked(packet: bytes, interface: int, kind: int) -> bytes:
+    """A packet as `tcpdump -i any` writes it."""
+    return struct.pack(">HHIHBB8x", 0x0800, 0, interface, 1, kind, 6) + packet
+
+
+def test_a_packet_that_a_router_forwards_counts_once(tmp_path: Path) -> None:
+    packets = []
+    for n in range(20):
+        one = segment(0, 1 + 1000 * n, 0x10, 1000)
+        forwarded = one[:8] + b"\x3f" + one[9:]  # TTL
+        for t, what in ((0, cooked(one, 2, 0)), (9, cooked(forwarded, 3, 4))):
+            packets.append((1000 * n + t, what, 1060))
+    # The sender sends the first segment once more.
+    packets.append((30_000, cooked(segment(0, 1, 0x10, 1000), 2, 0), 1060))
+    found = taken(tmp_path, pcap(packets, link=276))
+    assert found.details and found.details["packets"] == 21
+    (flow,) = found.details["flows"]
+    assert flow["up"]["unique_bytes"] == 20_000 and flow["up"]["repeated"] == 1
+    assert any("20 packets that another interface had seen" in text for text in found.unknown)
+
+
+def outer(protocol: int, payload: bytes) -> bytes:
+    head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(payload), 0, 0, 64, protocol, 0)
+    return head + bytes([192, 0, 2, 1]) + bytes([192, 0, 2, 2]) + payload
+
+
+def datagram(port: int, payload: bytes) -> bytes:
+    return outer(17, struct.pack(">HHHH", 50_000, port, 8 + len(payload), 0) + payload)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda packet: outer(4, packet),
+        lambda packet: outer(47, b"\x00\x00\x08\x00" + packet),
+        lambda packet: outer(47, b"\xb0\x00\x65\x58" + bytes(12) + ETHERNET + packet),
+        lambda packet: outer(47, b"\x30\x81\x88\x0b" + bytes(12) + b"\xff\x03\x00\x21" + packet),
+        lambda packet: datagram(4789, b"\x08" + bytes(7) + ETHERNET + packet),
+        lambda packet: datagram(6081, b"\x01\x00\x65\x58" + bytes(8) + ETHERNET + packet),
+        lambda packet: datagram(2152, b"\x30\xff" + bytes(6) + packet),
+        lambda packet: datagram(2152, b"\x34\xff" + bytes(9) + b"\x85\x01\x00\x09\x00" + packet),
+        lambda packet: outer(4, outer(47, b"\x00\x00\x08\x00" + packet)),
+    ],
+)  # fmt: skip
+def test_the_flows_within_a_tunnel_are_read(tmp_path: Path, wrap: Any) -> None:
+    packets, sizes = [], 0
+    for n in range(20):
+        packet = wrap(segment(0, 1 + 1000 * n, 0x10, 1000) + bytes(1000))
+        sizes += len(packet)
+        packets.append((1000 * n, packet, len(packet)))
+    found = taken(tmp_path, pcap(packets))
+    assert found.details and found.details["tunnelled"] == 20
+    (flow,) = found.details["flows"]
+    assert flow["client"] == "10.0.0.1:40000" and flow["up"]["unique_bytes"] == 20_000
+    assert flow["up"]["bytes"] == sizes
+    assert any("20 packets in tunnels" in text for text in found.read)
+
+
+def test_a_packet_that_offload_joined_is_as_much_as_its_parts(tmp_path: Path) -> None:
+    packets = [(n * 9_000, segment(0, 1 + 60_000 * n, 0x10, 60_000), 60_040) for n in range(3)]
+    assert taken(tmp_path, pcap(packets)).up
+
+
+def test_an_ephemeral_port_is_that_of_a_client(tmp_path: Path) -> None:
+    packets = []
+    for n in range(20):
+        packet = bytearray(segment(0, 1 + 1000 * n, 0x10, 1000, back=True))
+        packet[20:22] = struct.pack(">H", 5201)
+        packets.append((1000 * n, bytes(packet), 1040))
+    found = taken(tmp_path, pcap(packets)).details
+    assert found and found["flows"][0]["client"] == "10.0.0.1:40000"
+
+
+def test_the_remedy_is_that_of_the_reason(tmp_path: Path) -> None:
+    assert "-s 128" in refused(tmp_path, pcap([(0, segment(0, 1, 0x10, 1000)[:21], 1040)]))
+    untimed = (3, struct.pack("<I", 40) + segment(0, 1, 0x10, 0))
+    assert "editcap" in refused(tmp_path, pcapng([untimed]))
+
+
 def test_without_a_handshake_the_server_has_the_port_of_a_service(tmp_path: Path) -> None:
     packets = [(1000 * n, segment(0, 1 + 1000 * n, 0x10, 1000, back=True), 1040) for n in range(20)]
     found = taken(tmp_path, pcap(packets)).details

@@ -165,6 +165,11 @@ def _tell(
         f"{report['packets']} packets in {report['length_ns'] / 1e9:.6g} s: {len(tcp)} TCP "
         f"connections and {others} other flows"
     )
+    if report["tunnelled"]:
+        result.read.append(
+            f"{report['tunnelled']} packets in tunnels: the flows are those within, the sizes "
+            "those of the outer packets"
+        )
     for way, rates in (("down", result.down), ("up", result.up)):
         if rates:
             result.read.append(
@@ -200,8 +205,13 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
     if report["interfaces"] > 1:
         result.unknown.append(
             f"whether a packet passed several of the {report['interfaces']} interfaces: all are "
-            "read as one, and such a packet counts at each (tshark -Y frame.interface_id==0 "
-            "keeps one)"
+            f"read as one, and {report['repeats']} packets that another interface had seen count "
+            "once (tshark -Y frame.interface_id==0 keeps one interface)"
+        )
+    elif report["repeats"]:
+        result.read.append(
+            f"{report['repeats']} packets a second time, as sent after they were received: each "
+            "counts once"
         )
     result.unknown += [f"packets that could not be read: {text}" for text in report["unread"]]
     if report["fragments"]:
@@ -225,7 +235,7 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
     if missing := sum(not flow["has_syn"] for flow in tcp):
         result.unknown.append(
             f"the handshakes of {missing} of {len(tcp)} TCP connections: who opened them follows "
-            "ports below 1024 or the first packet, the segment size the largest"
+            "the ports (below 1024, ephemeral) or the first packet, the segment size the largest"
         )
     if single := sum(not (flow["up"]["packets"] and flow["down"]["packets"]) for flow in tcp):
         result.unknown.append(

@@ -10,7 +10,7 @@ const LARGE_BYTES: u32 = 1_000;
 pub(super) struct Arrivals {
     pub(super) width_ns: u64,
     pub(super) bytes: Vec<u64>,
-    /// Packets of `LARGE_BYTES` or more.
+    /// Packets of `LARGE_BYTES` or more; one that offload joined counts as several.
     pub(super) large: Vec<u64>,
 }
 
@@ -32,6 +32,6 @@ impl Arrivals {
             self.large.resize(bin + 1, 0);
         }
         self.bytes[bin] += u64::from(bytes);
-        self.large[bin] += u64::from(bytes >= LARGE_BYTES);
+        self.large[bin] += u64::from(bytes / LARGE_BYTES);
     }
 }

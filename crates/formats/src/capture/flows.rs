@@ -14,8 +14,8 @@ const LARGEST_WINDOW: u64 = 1 << 30;
 
 /// A connection, or datagrams between two ports.
 pub(super) struct Flow {
-    /// The end that sent the SYN; without a SYN, the end that sent to a port below 1024, or else
-    /// the sender of the first packet.
+    /// The end that sent the SYN; without one, the end that talked to a port below 1024, or from
+    /// an ephemeral port to one that is not, or else the sender of the first packet.
     pub(super) client: SocketAddr,
     pub(super) server: SocketAddr,
     pub(super) protocol: u8,
@@ -154,10 +154,7 @@ impl Flow {
     fn new(t: u64, packet: &Packet) -> Flow {
         let is_answer = match packet.tcp {
             Some(tcp) if tcp.syn => tcp.ack.is_some(),
-            _ => {
-                let is_service = |end: SocketAddr| (1..1024).contains(&end.port());
-                is_service(packet.source) && !is_service(packet.destination)
-            }
+            _ => rank(packet.source) < rank(packet.destination),
         };
         let (mut client, mut server) = (packet.source, packet.destination);
         if is_answer {
@@ -230,7 +227,17 @@ impl Flow {
     }
 }
 
-/// Both ends in a fixed order, and the protocol.
+/// Ports of services, others, and ephemeral ones (from 32768 on in Linux's ip_local_port_range,
+/// from 49152 on in RFC 6335 §6); 0 stands for no port.
+fn rank(end: SocketAddr) -> u8 {
+    match end.port() {
+        1..1024 => 0,
+        1024..32_768 => 1,
+        _ => 2,
+    }
+}
+
+/// Both ends in one order, and the protocol.
 type Key = (SocketAddr, SocketAddr, u8);
 
 /// All flows, in the order of their first packets.

@@ -6,8 +6,10 @@ mod blocks;
 mod flows;
 mod framing;
 mod packet;
+mod repeats;
 mod replays;
 mod report;
+mod tunnel;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +17,7 @@ use self::arrivals::Arrivals;
 use self::flows::{Flows, MOST_FLOWS};
 use self::framing::{Framer, Stop};
 use self::packet::{Packet, Unread};
+use self::repeats::Repeats;
 use self::replays::Replays;
 use crate::FormatError;
 
@@ -40,12 +43,14 @@ pub struct CaptureReader {
     arrivals: [Arrivals; 2],
     replays: Replays,
     unread: BTreeMap<Unread, u64>,
-    /// The interfaces of the packets read, by number.
-    interfaces: BTreeSet<usize>,
+    repeats: Repeats,
+    /// The interfaces of the packets read: the file's number, and Linux's.
+    interfaces: BTreeSet<(usize, u64)>,
     frames: u64,
     packets: u64,
     fragments: u64,
-    /// Time of the first packet, of the latest, and of the one before the latest.
+    tunnelled: u64,
+    /// Time of the first packet, of the latest, and of the one before.
     begin_ns: u64,
     latest_ns: u64,
     before_ns: u64,
@@ -66,10 +71,12 @@ impl CaptureReader {
             arrivals: [Arrivals::new(), Arrivals::new()],
             replays: Replays::default(),
             unread: BTreeMap::new(),
+            repeats: Repeats::default(),
             interfaces: BTreeSet::new(),
             frames: 0,
             packets: 0,
             fragments: 0,
+            tunnelled: 0,
             begin_ns: 0,
             latest_ns: 0,
             before_ns: 0,
@@ -122,8 +129,12 @@ impl CaptureReader {
             let data = self.framer.bytes(&frame);
             match packet::read(frame.link, data, frame.original_bytes) {
                 Ok(packet) => {
-                    self.interfaces.insert(frame.interface);
-                    self.on_packet(frame.t_ns, &packet);
+                    let at = packet::place(frame.link, data);
+                    self.interfaces.insert((frame.interface, at >> 16));
+                    let place = (frame.interface as u64) << 48 ^ at;
+                    if !self.repeats.is_repeat(&packet, place) {
+                        self.on_packet(frame.t_ns, &packet);
+                    }
                 }
                 Err(why) => *self.unread.entry(why).or_insert(0) += 1,
             }
@@ -144,6 +155,7 @@ impl CaptureReader {
         }
         self.packets += 1;
         self.fragments += u64::from(packet.is_fragment);
+        self.tunnelled += u64::from(packet.is_tunnelled);
         self.backwards += u64::from(t_ns < self.before_ns);
         self.before_ns = t_ns;
         self.latest_ns = self.latest_ns.max(t_ns);
@@ -159,7 +171,11 @@ impl CaptureReader {
 
     /// Why there is nothing to report.
     fn nothing_read(&self) -> FormatError {
-        let remedy = "capture Ethernet, PPP, raw IP, Linux cooked (SLL, SLL2) or loopback";
+        let remedy = match self.unread.keys().next() {
+            None => "convert the capture with editcap -F pcap, which gives each packet a time",
+            Some(Unread::Cut) if self.unread.len() == 1 => "capture 128 bytes of each (-s 128)",
+            Some(_) => "capture Ethernet, PPP, raw IP, Linux cooked (SLL, SLL2) or loopback",
+        };
         match &self.stop {
             Some(stop) => FormatError {
                 place: format!("byte {}", stop.offset),

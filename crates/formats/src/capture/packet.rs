@@ -6,6 +6,8 @@ use etherparse::{
     Ipv6ExtensionSlice, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator,
 };
 
+use super::tunnel;
+
 /// LINKTYPE values (draft-ietf-opsawg-pcaplinktype).
 const NULL: u16 = 0;
 const ETHERNET: u16 = 1;
@@ -32,6 +34,9 @@ const UDP: u8 = 17;
 /// The bytes of a TCP header that are needed: up to the flags.
 const TCP_NEEDED_BYTES: usize = 14;
 const TCP_BYTES: usize = 20;
+/// Tunnels within tunnels that are opened.
+const MOST_TUNNELS: u32 = 4;
+const FINGERPRINT_BYTES: usize = 64;
 
 /// Why a packet could not be read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -61,6 +66,10 @@ pub(super) struct Packet {
     /// Whether it is a later fragment, which has no ports.
     pub(super) is_fragment: bool,
     pub(super) tcp: Option<Tcp>,
+    /// Whether it came within another packet, whose size is `ip_bytes`.
+    pub(super) is_tunnelled: bool,
+    /// Equal for copies of one packet.
+    pub(super) fingerprint: u64,
 }
 
 /// The fields of a TCP header.
@@ -77,8 +86,18 @@ pub(super) struct Tcp {
     pub(super) mss: Option<u16>,
 }
 
-/// Reads a packet of link type `link` that took `original_bytes` on the wire.
+/// Reads a packet of link type `link` that took `original_bytes` on the wire; of a tunnel, the
+/// packet within.
 pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet, Unread> {
+    read_within(link, data, original_bytes, MOST_TUNNELS)
+}
+
+fn read_within(
+    link: u16,
+    data: &[u8],
+    original_bytes: u32,
+    tunnels: u32,
+) -> Result<Packet, Unread> {
     let ip = network(link, data)?;
     let link_bytes = (data.len() - ip.len()) as u32;
     let sliced = LaxSlicedPacket::from_ip(ip).map_err(|_| match ip.first().map(|b| b >> 4) {
@@ -118,11 +137,53 @@ pub(super) fn read(link: u16, data: &[u8], original_bytes: u32) -> Result<Packet
         ecn: dscp_and_ecn & 3,
         is_fragment,
         tcp: None,
+        is_tunnelled: false,
+        fingerprint: fingerprint(ip, payload.ip_number.0, payload.payload),
     };
-    if !is_fragment {
-        transport(&mut packet, payload.payload, rest)?;
+    if is_fragment {
+        return Ok(packet);
+    }
+    transport(&mut packet, payload.payload, rest)?;
+    let port = packet.destination.port();
+    if tunnels > 0
+        && let Some((kind, bytes)) = tunnel::within(packet.protocol, port, payload.payload)
+        && let Ok(inner) = read_within(kind, bytes, bytes.len() as u32, tunnels - 1)
+    {
+        return Ok(Packet { ip_bytes, is_tunnelled: true, ..inner });
     }
     Ok(packet)
+}
+
+/// A number for what no router changes: IPv4's identification, and the first bytes after the IP
+/// header but TCP's and UDP's checksum, which an interface may compute later.
+fn fingerprint(ip: &[u8], protocol: u8, payload: &[u8]) -> u64 {
+    let identification = if ip[0] >> 4 == 4 { number(ip, 4) } else { 0 };
+    let checksum = match protocol {
+        TCP => 16..18,
+        UDP => 6..8,
+        _ => 0..0,
+    };
+    let bytes = payload.iter().take(FINGERPRINT_BYTES).enumerate();
+    // FNV-1a.
+    bytes
+        .filter(|(at, _)| !checksum.contains(at))
+        .fold(0xcbf2_9ce4_8422_2325 ^ u64::from(identification), |hash, (_, &byte)| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        })
+}
+
+/// Where on the capturing host a packet was seen: the interface and the packet type of Linux's
+/// cooked captures, or 0.
+pub(super) fn place(link: u16, data: &[u8]) -> u64 {
+    match link {
+        SLL if data.len() >= 16 => u64::from(number(data, 0)),
+        SLL2 if data.len() >= 20 => {
+            u64::from(number(data, 4)) << 32
+                | u64::from(number(data, 6)) << 16
+                | u64::from(data[10])
+        }
+        _ => 0,
+    }
 }
 
 /// Whether a fragment is the first one, which has the transport header.

@@ -20,6 +20,8 @@ impl CaptureReader {
             "interfaces": self.interfaces.len(),
             "unread": self.unread(),
             "fragments": self.fragments,
+            "tunnelled": self.tunnelled,
+            "repeats": self.repeats.count,
             "backwards": self.backwards,
             "before_begin": self.before_begin,
             "late": self.replays.late,
