@@ -45,7 +45,7 @@ fn ip(packet: &Packet, conversation: &Conversation, protocol: IpNumber) -> Ipv4H
     let length = (packet.ip_bytes - IP_BYTES) as u16;
     let header = Ipv4Header::new(length, TIME_TO_LIVE, protocol, source, destination);
     let mut header = header.expect("a packet has less than 64 KiB");
-    header.identification = packet.seq as u16;
+    header.identification = identification(packet);
     header.dscp = IpDscp::try_new(packet.labels.dscp()).expect("it has six bits");
     header.ecn = match packet.ecn {
         Ecn::NotEct => IpEcn::NotEct,
@@ -55,6 +55,19 @@ fn ip(packet: &Packet, conversation: &Conversation, protocol: IpNumber) -> Ipv4H
     };
     header.header_checksum = header.calc_header_checksum();
     header
+}
+
+/// The same at all places, and another one when the data is sent again: tcptrace takes equal ones for
+/// duplicates of the capturing hardware.
+fn identification(packet: &Packet) -> u16 {
+    let times = packet.sent.as_nanos() ^ u64::from(packet.stamp) << 32;
+    let first = u64::from(packet.sack[0].start) ^ u64::from(packet.sack[0].end) << 32;
+    // Fibonacci hashing: the highest bits depend on all others.
+    let number = u64::from(packet.seq) ^ u64::from(packet.ip_bytes) << 32;
+    let mixed = [number, times, first].into_iter().fold(0_u64, |mixed, part| {
+        (mixed.rotate_left(29) ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    });
+    (mixed >> 48) as u16
 }
 
 fn datagram(packet: &Packet, conversation: &Conversation) -> Vec<u8> {
@@ -200,4 +213,21 @@ fn timestamps(packet: &Packet) -> [u8; 10] {
     option[2..6].copy_from_slice(&own.to_be_bytes());
     option[6..].copy_from_slice(&echo.to_be_bytes());
     option
+}
+
+#[cfg(test)]
+mod tests {
+    use sojourn_aqm::Time;
+
+    use super::*;
+
+    #[test]
+    fn data_that_is_sent_again_has_another_identification() {
+        let sent = |nanos| {
+            let at = Time::from_nanos(nanos);
+            identification(&Packet::new(PacketKind::Data, 0, 0, 7, 1500, at))
+        };
+        assert_eq!(sent(1_000), sent(1_000));
+        assert_ne!(sent(1_000), sent(60_000_000));
+    }
 }

@@ -51,8 +51,8 @@ pub(crate) fn write(
 
 /// The name of a flow; its number if the name is not legal for a file.
 fn file_name(flow: u32, name: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !name.is_empty() && name.chars().all(is_plain) {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    match !name.is_empty() && !name.starts_with('.') && name.chars().all(is_plain) {
         true => name.to_owned(),
         false => format!("flow-{flow}"),
     }
