@@ -51,6 +51,9 @@ def test_a_template_is_shown_as_the_keys_that_it_sets(
     link = resolved(scenario, capsys, "--set", "links.down.template=lte:direction=up")
     waits = {key: link["jitter"][key] for key in ("every", "request", "pause", "round_trip")}
     assert waits == {"every": "1ms", "request": "10ms", "pause": "8ms", "round_trip": "8ms"}
+    template = "links.down.template=5g:rate=50mbit,direction=up"
+    jitter = resolved(scenario, capsys, "--set", template)["jitter"]
+    assert (jitter["every"], jitter["request"], jitter["round_trip"]) == ("2.5ms", "5ms", "2.5ms")
 
 
 def test_a_run_uses_what_a_template_sets(scenario: Path) -> None:

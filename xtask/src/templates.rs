@@ -18,7 +18,8 @@ const HEAD: &str = "\
 
 `template = \"starlink\"` in a link stands for the keys that the template sets: `sojourn validate
 FILE --json` shows them. Every engine reads those keys, or refuses them. Seeds of a comparison share
-one path; another `seed` of the template draws another. The browser lacks `lte`, `gpon` and `xgpon`.
+one path; another `seed` of the template draws another. The browser lacks `lte`, `5g`, `gpon` and
+`xgpon`.
 
 | template | sets | sources |
 |---|---|---|
@@ -35,6 +36,8 @@ const FIGURES: &str = "
 ![Rate and round trip of ten minutes of Starlink](../images/template-starlink.svg)
 
 ![Rates of a minute of LTE](../images/template-lte.svg)
+
+![Rates of a minute of 5G](../images/template-5g.svg)
 ";
 
 /// The page.
@@ -80,12 +83,16 @@ fn granted_rows() -> Vec<Row> {
     let longest = format!("{:.1}", lone_delay_ms("xgpon", "owd_max"));
     let (down, up) = ("lte:rate=1gbit", "lte:direction=up,rate=1gbit");
     let soon = "lte:direction=up,rate=1gbit,request=5ms";
+    let (nr_down, nr_up) = ("5g:rate=1gbit", "5g:rate=1gbit,direction=up");
     [
         ("lte", "median rate, Mbit/s", "13", rate("lte")),
         ("lte:direction=up", "median rate, Mbit/s", "6", rate("lte:direction=up")),
         (down, "mean delay, ms", "7.5 and a tenth of 8", mean(down)),
         (up, "mean delay, ms", "17 and a tenth of 8", mean(up)),
         (soon, "mean delay, ms", "14.5 and a tenth of 8", mean(soon)),
+        (nr_down, "median rate, Mbit/s", "as written", rate(nr_down)),
+        (nr_down, "mean delay, ms", "1.5 and a tenth of 3", mean(nr_down)),
+        (nr_up, "mean delay, ms", "5.9 and a tenth of 2.5", mean(nr_up)),
         ("xgpon", "longest delay, ms", "at most 3 (N'dri et al. 2025)", longest),
     ]
     .map(|(template, what, published, found)| (format!("`{template}`: {what}"), published, found))
@@ -142,7 +149,7 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
 }
 
 /// The figures with their files: rates in both directions, and the round trip of `starlink`.
-pub fn figures() -> [(&'static str, String); 2] {
+pub fn figures() -> [(&'static str, String); 3] {
     let [down, up] = ["starlink", "starlink:direction=up"].map(|text| scenario(text, 600));
     let starlink = figure(
         600.0,
@@ -152,13 +159,21 @@ pub fn figures() -> [(&'static str, String); 2] {
             ("Round trip [ms]", delay_changes(&down)),
         ],
     );
-    let lte = ["lte:handover=20s", "lte:direction=up,handover=20s"];
-    let [down, up] = lte.map(|text| rate_changes(&scenario(text, 60)));
-    let lte = [("Rate down, with a handover every 20 s [Mbit/s]", down), ("Rate up [Mbit/s]", up)];
+    let lte = cellular(["lte:handover=20s", "lte:direction=up,handover=20s"]);
+    let nr = cellular(["5g:rate=300mbit,handover=20s", "5g:rate=50mbit,direction=up,handover=20s"]);
     [
         ("docs/images/template-starlink.svg", starlink),
-        ("docs/images/template-lte.svg", figure(60.0, &lte)),
+        ("docs/images/template-lte.svg", lte),
+        ("docs/images/template-5g.svg", nr),
     ]
+}
+
+/// A minute of a link down and of one up.
+fn cellular(templates: [&str; 2]) -> String {
+    let [down, up] = templates.map(|text| rate_changes(&scenario(text, 60)));
+    let panels =
+        [("Rate down, with a handover every 20 s [Mbit/s]", down), ("Rate up [Mbit/s]", up)];
+    figure(60.0, &panels)
 }
 
 const WIDTH: f64 = 600.0;

@@ -57,8 +57,8 @@ fn ip(packet: &Packet, conversation: &Conversation, protocol: IpNumber) -> Ipv4H
     header
 }
 
-/// The same at all places, and another one when the data is sent again: tcptrace takes equal ones for
-/// duplicates of the capturing hardware.
+/// The same at all places, and another one when the data is sent again: tcptrace takes equal ones
+/// for duplicates of the capturing hardware.
 fn identification(packet: &Packet) -> u16 {
     let times = packet.sent.as_nanos() ^ u64::from(packet.stamp) << 32;
     let first = u64::from(packet.sack[0].start) ^ u64::from(packet.sack[0].end) << 32;

@@ -24,7 +24,7 @@ FORMATS = (
 _UNREAD = {
     b"\x28\xb5\x2f\xfd": "is compressed with zstd; decompress it with zstd -d",
     b"\x04\x22\x4d\x18": "is compressed with lz4; decompress it with lz4 -d",
-    b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV",
+    b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it, or save it as CSV",
     b"\x1f\x9d": "is compressed with compress; decompress it with gzip -d",
     b"snoop\0": "is a capture of snoop; convert it with editcap -F pcapng",
     b"\x34\xcd\xb2\xa1": "is a pcap file of a modified libpcap; convert it with editcap -F pcapng",

@@ -227,8 +227,8 @@ impl Flow {
     }
 }
 
-/// Ports of services, others, and ephemeral ones (from 32768 on in Linux's ip_local_port_range,
-/// from 49152 on in RFC 6335 §6); 0 stands for no port.
+/// Ports of services, others, and ephemeral ones (Linux's begin at 32768, other systems' later); 0
+/// stands for no port.
 fn rank(end: SocketAddr) -> u8 {
     match end.port() {
         1..1024 => 0,

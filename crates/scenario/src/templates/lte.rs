@@ -54,20 +54,14 @@ const REQUEST: Span = Span::from_millis(10);
 const INTERRUPTION: Span = Span::from_micros(49_500);
 
 fn generate(template: &Template, duration: Span) -> Result<Generated, String> {
-    let handover = template.handover.unwrap_or(duration.max(STEP));
-    if handover < STEP || template.handover.is_some_and(|every| !is_multiple(every, STEP)) {
-        return Err(format!("handover `{handover}` is not a multiple of {STEP}"));
-    }
+    let median = if template.is_up { UP_MBIT } else { DOWN_MBIT };
+    let median = template.rate.map_or(median * 1e6, |rate| rate.as_bps() as f64);
+    let rate = fading(template, duration, median, INTERRUPTION)?;
     let periods_ms = [1, 2, 5, 10, 20, 40, 80]; // 3GPP TS 36.213, Table 10.1.5-1
     let request = template.request.unwrap_or(REQUEST);
     if !periods_ms.map(Span::from_millis).contains(&request) {
         return Err(format!("request `{request}` is not 1, 2, 5, 10, 20, 40 or 80 ms"));
     }
-    if duration > LONGEST {
-        return Err("`lte` is generated for at most a day; write a shorter duration".to_owned());
-    }
-    let steps = rates(template, duration, handover);
-    let rate = Varying::Schedule(Schedule { steps, in_service: InService::NewRate });
     let radio = BlocksJitter {
         retransmit: FIRST_ERRORS,
         round_trip: SpanText(HARQ_ROUND_TRIP),
@@ -80,7 +74,26 @@ fn generate(template: &Template, duration: Span) -> Result<Generated, String> {
             (UNTIL_GRANTED + SENT, BlocksJitter { request, pause, ..radio })
         }
     };
-    Ok(Generated::at(Capacity::Varying(rate)).granted(least, radio))
+    Ok(Generated::at(rate).granted(least, radio))
+}
+
+/// A rate with a median in bit/s that fades, and is interrupted at each handover.
+pub(super) fn fading(
+    template: &Template,
+    duration: Span,
+    median: f64,
+    interruption: Span,
+) -> Result<Capacity, String> {
+    let handover = template.handover.unwrap_or(duration.max(STEP));
+    if handover < STEP || template.handover.is_some_and(|every| !is_multiple(every, STEP)) {
+        return Err(format!("handover `{handover}` is not a multiple of {STEP}"));
+    }
+    if duration > LONGEST {
+        let name = template.name;
+        return Err(format!("`{name}` is generated for at most a day; write a shorter duration"));
+    }
+    let steps = rates(template, duration, median, handover, interruption);
+    Ok(Capacity::Varying(Varying::Schedule(Schedule { steps, in_service: InService::NewRate })))
 }
 
 fn is_multiple(span: Span, of: Span) -> bool {
@@ -88,10 +101,15 @@ fn is_multiple(span: Span, of: Span) -> bool {
 }
 
 /// Rates and the times from which they hold.
-fn rates(template: &Template, end: Span, handover: Span) -> Vec<(SpanText, StepRateText)> {
-    let (way, median) = if template.is_up { ("up", UP_MBIT) } else { ("down", DOWN_MBIT) };
-    let median = template.rate.map_or(median * 1e6, |rate| rate.as_bps() as f64);
-    let mut rng = Rng::stream(template.seed, &format!("lte/{way}"), 0);
+fn rates(
+    template: &Template,
+    end: Span,
+    median: f64,
+    handover: Span,
+    interruption: Span,
+) -> Vec<(SpanText, StepRateText)> {
+    let way = if template.is_up { "up" } else { "down" };
+    let mut rng = Rng::stream(template.seed, &format!("{}/{way}", template.name), 0);
     let kept = libm::exp(-STEP.as_secs() / MEMORY_S);
     let drawn = libm::sqrt(1.0 - kept * kept);
     let mut level = draw::normal(&mut rng);
@@ -102,7 +120,7 @@ fn rates(template: &Template, end: Span, handover: Span) -> Vec<(SpanText, StepR
         let normal = draw::normal(&mut rng);
         if start > Span::ZERO && is_multiple(start, handover) {
             steps.push((SpanText(start), StepRateText(None)));
-            (from, level) = (start + INTERRUPTION, normal);
+            (from, level) = (start + interruption, normal);
         } else {
             level = kept * level + drawn * normal;
         }

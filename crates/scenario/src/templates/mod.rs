@@ -6,6 +6,8 @@ mod dsl;
 #[cfg(not(target_arch = "wasm32"))]
 mod lte;
 #[cfg(not(target_arch = "wasm32"))]
+mod nr;
+#[cfg(not(target_arch = "wasm32"))]
 mod pon;
 mod starlink;
 
@@ -43,6 +45,8 @@ pub const TEMPLATES: &[&LinkTemplate] = &[
     &starlink::KIND,
     #[cfg(not(target_arch = "wasm32"))]
     &lte::KIND,
+    #[cfg(not(target_arch = "wasm32"))]
+    &nr::KIND,
     &docsis::KIND,
     #[cfg(not(target_arch = "wasm32"))]
     &pon::GPON,
@@ -285,6 +289,7 @@ mod tests {
             "docsis:rate=20mbit",
             "gpon",
             "gpon:onus=16,cycle=500us",
+            "5g:direction=up,seed=2,rate=50mbit",
             "lte:direction=up,seed=1,rate=9mbit,request=5ms,handover=20s",
         ] {
             assert_eq!(Template::parse(text).unwrap().to_string(), text);
