@@ -20,7 +20,7 @@ from sojourn import files
 from sojourn.cli import main
 from sojourn.errors import InputError
 from sojourn.locking import LOCK
-from sojourn.running import store
+from sojourn.running import doctor, store
 from sojourn.study.folder import open_folder
 
 pytestmark = pytest.mark.slow
@@ -138,7 +138,7 @@ def test_a_lock_that_cannot_be_written_is_not_left_behind(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], stderr=subprocess.PIPE, text=True, check=False
     )
-    assert "File too large" in done.stderr
+    assert f"File too large: {str(tmp_path)!r}" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -239,6 +239,14 @@ def test_the_error_for_a_user_without_a_home_says_what_to_set(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     with pytest.raises(InputError, match=r"no home folder.*; set XDG_CACHE_HOME to a folder"):
         files.user_cache()
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # XDG: invalid, as if it were not set
+    with pytest.raises(InputError, match="no home folder"):
+        files.user_cache()
+    monkeypatch.delenv("SOJOURN_CACHE", raising=False)
+    found = {check.name: check for check in doctor.examine()}
+    assert found["engine sim"].state == "ok"
+    assert found["store of runs"].found == "this user has no home folder"
+    assert "SOJOURN_CACHE" in found["store of runs"].remedy
 
 
 def test_names_that_are_not_utf8_are_names_like_others(command):

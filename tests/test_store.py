@@ -51,6 +51,16 @@ def compare(aqms: list[str], seeds: int, store: Store | None, **options):
     )
 
 
+def test_a_store_that_cannot_be_written_is_reported_once_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = list[str]()
+    store = Store(tmp_path / "file" / "store", report=said.append)
+    assert compare(["codel"], 2, store)
+    assert len(said) == 2  # It cannot be read either.
+    assert "file/store" in said[1]
+    assert "set SOJOURN_CACHE" in said[1]
+
+
 def test_a_run_that_is_cancelled_while_it_is_kept_leaves_nothing(store):
     switch = _core.Cancel()
     run = _core.run(sojourn.load("dumbbell-reno", SHORT), switch)

@@ -59,9 +59,10 @@ def user_cache() -> Path:
     Raises:
         InputError: no folder is named, and the user has no home.
     """
-    base = os.environ.get("XDG_CACHE_HOME")
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        return (Path(base) if base else Path.home() / ".cache") / "sojourn"
+        # The specification: a relative path is invalid and ignored.
+        return (base if base.is_absolute() else Path.home() / ".cache") / "sojourn"
     except RuntimeError:
         raise InputError(
             "this user has no home folder to keep files in; set XDG_CACHE_HOME to a folder"

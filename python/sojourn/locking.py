@@ -78,10 +78,10 @@ def _acquire(path: Path, what: str) -> int:
             try:
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, _own_name().encode())
-            except OSError:  # the disk is full, or files may not grow
+            except OSError as error:  # the disk is full, or files may not grow
                 path.unlink(missing_ok=True)
                 os.close(descriptor)
-                raise
+                raise OSError(error.errno, error.strerror, str(path.parent)) from error
             return descriptor
         os.close(descriptor)
 

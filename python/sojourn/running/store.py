@@ -88,6 +88,7 @@ class Store:
     def __init__(self, folder: Path | None = None, report: Callable[[str], None] = warn) -> None:
         self._given = folder
         self._report = report
+        self._reported: set[str] = set()
         self._tidied: set[Path] = set()
 
     @property
@@ -120,7 +121,8 @@ class Store:
         except FileNotFoundError:
             return None
         except OSError as error:
-            self._report(f"{path}: cannot be read ({error.strerror}); the run is made again")
+            text = f"{path}: cannot be read ({error.strerror}); such runs are made again"
+            self._report_once("read", text)
             return None
         content = data[_HEADER_BYTES:]
         if data[:_HEADER_BYTES] == _header(path.name, content):
@@ -176,7 +178,7 @@ class Store:
     def keep(self, path: Path, run: RunLike, switch: _core.Cancel) -> None:
         """Keep a complete run, unless it is larger than `LARGEST_BYTES` or was cancelled.
 
-        An unwritable store is reported and does not end the run.
+        An unwritable store is reported once and does not end the run.
         """
         try:
             with files.scratch() as folder:
@@ -188,7 +190,17 @@ class Store:
             tables[SUMMARY] = json.dumps(list(run.summary())).encode()
             self.write(path, _packed(tables))
         except OSError as error:
-            self._report(f"{path}: the run is not kept ({error.strerror or error})")
+            text = (
+                f"{error.filename or path}: runs are not kept ({error.strerror or error}); "
+                "set SOJOURN_CACHE, or TMPDIR for temporary files, to a folder that can be written"
+            )
+            self._report_once("kept", text)
+
+    def _report_once(self, kind: str, text: str) -> None:
+        """Report a fault of the whole folder, which every run would meet."""
+        if kind not in self._reported:
+            self._reported.add(kind)
+            self._report(text)
 
 
 DEFAULT_STORE = Store()
