@@ -219,6 +219,18 @@ def test_completion_knows_scenarios_and_aqms(command):
     assert "pie,madpie" in complete("sojourn compare x --aqm pie,mad", 4)
 
 
+def test_a_compiled_module_that_cannot_be_loaded_is_an_error_with_a_remedy():
+    code = (
+        "import sys; sys.modules['sojourn._core'] = None; "
+        "from sojourn.__main__ import main; sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sojourn: error: the compiled module cannot be loaded (")
+    assert "pip install" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("verb", [["run"], ["compare", "--aqm", "taildrop,pie"]])
 def test_help_and_import_are_fast(command, verb):
     code = "import sys, sojourn.cli; print([m for m in sys.modules if '.' not in m])"

@@ -3,11 +3,20 @@
 import os
 import sys
 
-_INTERRUPTED = 130
+_BAD_INPUT, _INTERRUPTED = 2, 130
+_UNLOADABLE = (
+    "the compiled module cannot be loaded ({}); install the package for this system and Python "
+    "into a folder, as a zip file cannot hold it: python -m pip install --force-reinstall sojourn"
+)
 
 
 def main() -> int:
     """Run the command; Ctrl-C also works while its modules are imported."""
+    try:
+        from sojourn import _core  # noqa: F401
+    except ImportError as error:
+        print(f"sojourn: error: {_UNLOADABLE.format(error)}", file=sys.stderr)
+        return _BAD_INPUT
     _spare_memory()
     try:
         from sojourn.cli import main as command
