@@ -44,7 +44,9 @@ test("the example of the package prints the native digest, and has types", { ski
   const example = /^```js\n(.*?)^```/ms.exec(readme)[1];
   assert.ok(example.trim().split("\n").length <= 10, "ten lines suffice");
   await writeFile(join(folder, "example.mjs"), example);
-  assert.equal(run(folder, "node", "example.mjs").split(" ")[0], digest);
+  const [printed, events] = run(folder, "node", "example.mjs").split(" ");
+  assert.equal(printed, digest);
+  assert.ok(Number(events) > 0, events);
 
   const typed = `import { load, type Finished } from "sojourn-simulator";
     const call = await load();
