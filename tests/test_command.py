@@ -311,7 +311,7 @@ def test_the_list_of_commands_imports_none_of_them():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert "Run a scenario once." in shown
-    for slow in ("sojourn.cli.options", "sojourn.comparing", "sojourn.running", "tempfile"):
+    for slow in ("sojourn.cli.options", "sojourn.describing", "sojourn.running", "tempfile"):
         assert f"'{slow}'" not in shown
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from sojourn import _core
 from sojourn._core import AppError, Cancelled, ControlError, LawError, ScenarioError
-from sojourn.describing.formatting import counted
 
 __all__ = [
     "AppError",
@@ -150,6 +149,8 @@ class Interrupted(Exception):
     """
 
     def __init__(self, finished: list[str], total: int) -> None:
+        from sojourn.describing.formatting import counted
+
         super().__init__(f"interrupted after {len(finished)} of {counted(total, 'run')}")
         self.finished = finished
         self.total = total

@@ -10,7 +10,6 @@ import time
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sojourn import ending
-from sojourn.describing.formatting import about, counted
 
 if TYPE_CHECKING:
     from sojourn.running.replicas import Progress
@@ -56,6 +55,13 @@ def table_console(stream: TextIO) -> Any:
     return Console(file=stream, width=width, highlight=False, soft_wrap=False)
 
 
+def _counted(runs: int) -> str:
+    # `sojourn --help` imports no metrics.
+    from sojourn.describing.formatting import counted
+
+    return counted(runs, "run")
+
+
 def meter() -> Progress:
     """A progress bar if stderr is a terminal, else occasional lines."""
     return Bar() if sys.stderr.isatty() else Lines()
@@ -77,10 +83,12 @@ class Lines:
         if now - self._said < _LINE_EVERY_S or not simulated_s:
             return
         self._said = now
+        from sojourn.describing.formatting import about
+
         rate = simulated_s / (now - self._began)
         left_s = (self._total_s - simulated_s) / rate
         say(
-            f"{runs:,} of {counted(self._runs, 'run')}, {100 * simulated_s / self._total_s:.0f} %, "
+            f"{runs:,} of {_counted(self._runs)}, {100 * simulated_s / self._total_s:.0f} %, "
             f"{rate:.0f} simulated s per s, {about(left_s)} left"
         )
 
@@ -89,7 +97,7 @@ class Lines:
         if not self._done:
             return
         took_s = time.monotonic() - self._began
-        say(f"{self._done:,} of {counted(self._runs, 'run')} in {took_s:.1f} s")
+        say(f"{self._done:,} of {_counted(self._runs)} in {took_s:.1f} s")
 
 
 class Bar:
@@ -116,9 +124,7 @@ class Bar:
         self._at_end.callback(self._bar.stop)
         # The bar hides the cursor. We do not wait for locks of the main thread.
         self._at_end.enter_context(ending.before_end(_show_cursor))
-        self._task = self._bar.add_task(
-            "", total=simulated_s, runs=f"0/{counted(runs, 'run')}", rate=""
-        )
+        self._task = self._bar.add_task("", total=simulated_s, runs=f"0/{_counted(runs)}", rate="")
         self._bar.start()
 
     def update(self, runs: int, simulated_s: float) -> None:
@@ -127,7 +133,7 @@ class Bar:
         self._bar.update(
             self._task,
             completed=simulated_s,
-            runs=f"{runs:,}/{counted(self._runs, 'run')}",
+            runs=f"{runs:,}/{_counted(self._runs)}",
             rate=f"{rate:.0f} simulated s/s",
         )
 
