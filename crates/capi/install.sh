@@ -67,8 +67,8 @@ includedir=$includedir
 Name: sojourn-aqm
 Description: AQMs: CoDel, PIE, FQ-CoDel, CAKE, DualPI2 and others behind one handle
 Version: $version
-Cflags: -I\${includedir}
-Libs: -L\${libdir} -lsojourn_aqm_c
+Cflags: -I"\${includedir}"
+Libs: -L"\${libdir}" -lsojourn_aqm_c
 Libs.private: -lpthread -ldl -lm
 END
 install -m 644 "$work/sojourn-aqm.pc" "$root$libdir/pkgconfig/"

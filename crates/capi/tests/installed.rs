@@ -19,9 +19,9 @@ fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Installs into a prefix of this test.
+/// Installs into a prefix of this test, whose name has a blank.
 fn installed() -> PathBuf {
-    let prefix = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("prefix");
+    let prefix = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("a prefix");
     let mut install = Command::new("sh");
     install.arg(here().join("install.sh")).env("PREFIX", &prefix).env("PROFILE", "dev");
     install.env_remove("DESTDIR").env_remove("LIBDIR").env_remove("INCLUDEDIR");
@@ -30,10 +30,12 @@ fn installed() -> PathBuf {
     prefix
 }
 
+/// The words that pkg-config prints; it writes a blank within a word as `\\ `.
 fn pkg_config(prefix: &Path, words: &[&str]) -> Vec<String> {
     let mut command = Command::new("pkg-config");
     command.args(words).arg("sojourn-aqm").env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
-    run("pkg-config", &mut command).split_whitespace().map(str::to_owned).collect()
+    let printed = run("pkg-config", &mut command).replace("\\ ", "\0");
+    printed.split_whitespace().map(|word| word.replace('\0', " ")).collect()
 }
 
 /// Builds the example with the output of pkg-config, and returns what it prints.
