@@ -2,8 +2,9 @@
 
     python tests/crates.py
 
-The crates are those of ``[workspace.dependencies]`` with a version. Their packages are unpacked
-into a workspace outside this one, in which they replace those of crates.io.
+The crates are those of ``[workspace.dependencies]`` with a version. Publishing them is tried
+without an upload. Their packages are unpacked into a workspace outside this one, in which they
+replace those of crates.io.
 """
 
 import os
@@ -39,11 +40,12 @@ def published(manifest: dict) -> list[str]:
 
 def package(names: list[str]) -> None:
     chosen = [word for name in names for word in ("--package", name)]
-    subprocess.run(
-        ["cargo", "package", "--quiet", "--no-verify", "--allow-dirty", *chosen],
-        cwd=ROOT,
-        check=True,
-    )
+    for command in (["publish", "--dry-run"], ["package"]):
+        subprocess.run(
+            ["cargo", *command, "--quiet", "--no-verify", "--allow-dirty", *chosen],
+            cwd=ROOT,
+            check=True,
+        )
 
 
 def unpack(archive: Path) -> None:

@@ -4,6 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import crates
+
 ROOT = Path(__file__).parent.parent
 RECIPE = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
 
@@ -35,3 +37,26 @@ def test_versions_are_those_of_the_workspace():
     for name, entry in workspace["dependencies"].items():
         if isinstance(entry, dict) and "path" in entry:
             assert entry.get("version", version) == version, name
+
+
+def test_published_crates_have_what_crates_io_needs():
+    known = read_toml("Cargo.toml")["workspace"]["dependencies"]
+    names = crates.published(read_toml("Cargo.toml"))
+    assert {"sojourn-aqm", "sojourn-capi", "sojourn-endpoint", "sojourn-testing"} <= set(names)
+    for name in names:
+        folder = known[name]["path"]
+        manifest = read_toml(f"{folder}/Cargo.toml")
+        package = manifest["package"]
+        assert (ROOT / folder / package["readme"]).is_file(), name
+        for file in ("LICENSE-MIT", "LICENSE-APACHE"):
+            assert (ROOT / folder / file).is_file(), name
+        for field in ("version", "license", "repository", "homepage", "rust-version"):
+            assert package[field] == {"workspace": True}, (name, field)
+        assert package["metadata"]["docs"]["rs"] == {"all-features": True}, name
+        # https://doc.rust-lang.org/cargo/reference/manifest.html#the-keywords-field
+        assert 1 <= len(package["keywords"]) <= 5, name
+        assert all(len(word) <= 20 for word in package["keywords"]), name
+        assert package["description"], name
+        assert package["categories"], name
+        ours = {each for each in manifest["dependencies"] if each.startswith("sojourn-")}
+        assert ours <= set(names), name

@@ -23,8 +23,87 @@
 //! which frames are complete, in the order in which they are shown.
 //!
 //! **Randomness is judged, not trusted.** A library receives a seed. If it still draws from the
-//! system and this may change the times or sizes of datagrams, [`Stack::unrepeatable`] returns a
-//! sentence, which the result includes.
+//! system and this may change the times or sizes of datagrams, [`Stack::unrepeatable`] says so, and
+//! the result carries the sentence.
+//!
+//! # Example
+//!
+//! A library whose client sends one datagram and whose server then counts as connected.
+//!
+//! ```
+//! use sojourn_aqm::{Ecn, Time};
+//! use sojourn_endpoint::{
+//!     Carries, ConnectionEvent, Datagram, Endpoint, HostSettings, Peer, Read, Stack, Stats, Transmit,
+//! };
+//!
+//! #[derive(Debug)]
+//! struct Hello;
+//!
+//! #[derive(Default)]
+//! struct End {
+//!     greeting: Option<&'static [u8]>,
+//!     event: Option<ConnectionEvent>,
+//! }
+//!
+//! impl Stack for Hello {
+//!     fn describe(&self) -> String {
+//!         "hello".into()
+//!     }
+//!     fn carries(&self) -> Carries {
+//!         Carries::UdpPayload
+//!     }
+//!     fn has_ecn(&self) -> bool {
+//!         false
+//!     }
+//!     fn unrepeatable(&self) -> Option<&'static str> {
+//!         None
+//!     }
+//!     fn open(&self, _: HostSettings, _: Time) -> Result<Box<dyn Endpoint>, String> {
+//!         Ok(Box::new(End::default()))
+//!     }
+//! }
+//!
+//! impl Endpoint for End {
+//!     fn connect(&mut self, _: Time) {
+//!         self.greeting = Some(b"hello");
+//!     }
+//!     fn input(&mut self, _: Time, datagram: Datagram<'_>) {
+//!         assert_eq!(datagram.bytes, b"hello");
+//!         self.event = Some(ConnectionEvent::Connected);
+//!     }
+//!     fn output(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Transmit> {
+//!         buffer.extend_from_slice(self.greeting.take()?);
+//!         Some(Transmit { ecn: Ecn::NotEct, earliest: now })
+//!     }
+//!     fn deadline(&mut self) -> Time {
+//!         Time::NEVER
+//!     }
+//!     fn event(&mut self) -> Option<ConnectionEvent> {
+//!         self.event.take()
+//!     }
+//!     fn write(&mut self, _: Time, _: u64, _: u64, _: bool) -> u64 {
+//!         0 // It has no streams.
+//!     }
+//!     fn read(&mut self, _: Time, _: u64) -> Read {
+//!         Read::default()
+//!     }
+//!     fn expire(&mut self, _: Time) {}
+//!     fn close(&mut self, _: Time) {}
+//!     fn stats(&self) -> Stats {
+//!         Stats::default()
+//!     }
+//! }
+//!
+//! let host = |role| HostSettings { role, seed: [0; 32], mtu: 1500 };
+//! let mut client = Hello.open(host(Peer::Client), Time::ZERO)?;
+//! let mut server = Hello.open(host(Peer::Server), Time::ZERO)?;
+//! let mut bytes = Vec::new();
+//! client.connect(Time::ZERO);
+//! let sent = client.output(Time::ZERO, &mut bytes).expect("a datagram");
+//! server.input(Time::ZERO, Datagram { ecn: sent.ecn, bytes: &bytes });
+//! assert_eq!(server.event(), Some(ConnectionEvent::Connected));
+//! # Ok::<(), String>(())
+//! ```
 
 #![warn(unreachable_pub)]
 
