@@ -8,7 +8,7 @@ BIN    := $(VENV)/bin
 .PHONY: demo develop quick test expectations lint lint-rust lint-python test-long test-nightly test-hosts test-kernel-laws oracle module-trials module-faults filling \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full images fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
-        mutants-python contract-long study-kills study-costs docs docs-test site atlas atlas-small \
+        mutants-python contract-long study-kills study-costs docs docs-test site site-version atlas atlas-small \
         web web-toolchain web-speed web-sizes npm test-web walk walk-atlas clean
 .DELETE_ON_ERROR:
 
@@ -424,6 +424,11 @@ site: $(VENV)/sphinx docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --conf-dir docs/site \
 	    --doctree-dir out/site/doctrees out/site/source out/site/html
 	$(BIN)/python docs/site/add_parts.py out/site/html
+
+## site-version: adds that site to SITES, a folder with a site for each version and a switch
+SITES ?= out/sites
+site-version: site
+	$(BIN)/python docs/site/versions.py out/site/html $(SITES)
 
 $(VENV)/sphinx: docs/site/requirements.txt $(VENV)/developed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement $<

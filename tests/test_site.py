@@ -27,7 +27,7 @@ def site_folder():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(ROOT / "docs" / "site"))
         yield
-    for name in ("atlas", "live_links", "reference", "gallery", "stage", "course"):
+    for name in ("atlas", "live_links", "reference", "gallery", "stage", "course", "versions"):
         sys.modules.pop(name, None)
 
 
@@ -57,6 +57,19 @@ def test_each_page_is_staged_once_and_each_navigation_names_staged_pages() -> No
             if "reference" in entry or "gallery" in entry:
                 continue  # Made by the other modules.
             assert (place.parent / entry).as_posix() in made, f"{page}: {entry}"
+
+
+def test_the_site_of_a_version_is_added_to_those_of_others(tmp_path: Path) -> None:
+    import versions
+
+    site, folder = tmp_path / "site", tmp_path / "all"
+    site.mkdir()
+    for version in ("0.9.0", "0.10.0", "0.9.0"):
+        (site / "index.html").write_text(version, encoding="utf-8")
+        found = versions.add(site, folder, version)
+    assert found == json.loads((folder / "versions.json").read_text()) == ["0.10.0", "0.9.0"]
+    assert (folder / "0.9.0" / "index.html").read_text() == "0.9.0"
+    assert 'url=0.10.0/"' in (folder / "index.html").read_text()
 
 
 def _toctree(text: str) -> list[str]:

@@ -31,6 +31,7 @@ html_theme = "furo"
 html_title = "Sojourn"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = [("versions.js", {"defer": "defer"})]
 html_copy_source = False
 html_favicon = "static/icon.svg"
 html_show_sourcelink = False
