@@ -33,7 +33,8 @@
 //! ```
 //! use sojourn_aqm::{Ecn, Time};
 //! use sojourn_endpoint::{
-//!     Carries, ConnectionEvent, Datagram, Endpoint, HostSettings, Peer, Read, Stack, Stats, Transmit,
+//!     Carries, ConnectionEvent, Datagram, Endpoint, HostSettings, Peer, Read, Stack, Stats,
+//!     Transmit,
 //! };
 //!
 //! #[derive(Debug)]
