@@ -199,7 +199,7 @@ pub trait Qdisc<P: Packet>: Send {
     fn notices_empty(&self) -> bool {
         true
     }
-    /// With an empty queue: whether enqueue + dequeue of a packet of `bytes` would be a no-op. A
+    /// Whether the queue is empty, and enqueue + dequeue of a packet of `bytes` would be a no-op. A
     /// host may then skip both.
     fn lets_through(&self, bytes: u32) -> bool {
         let _ = bytes;

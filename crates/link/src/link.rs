@@ -1,8 +1,11 @@
 //! A link in one direction: a queue under its discipline, and the server that empties it.
 
-use sojourn_aqm::{Backlog, Cause, Departure, Packet, Qdisc, Rng, Sink, Span, Stage, Time, Var};
+use std::mem;
+
+use sojourn_aqm::{Backlog, Cause, Packet, Qdisc, Rng, Sink, Span, Stage, Time, Var};
 
 use crate::queue::Queue;
+use crate::server::Steady;
 use crate::{LinkObserver, Policer, Server, TokenReserve};
 
 /// Queue and server.
@@ -44,9 +47,9 @@ impl<P: Packet> Link<P> {
         self.enqueue_with(now, bytes, || packet, observer)
     }
 
-    /// [`Link::enqueue`] for a host that knows whether the queue was empty. `packet` creates the
-    /// packet of `bytes` bytes in place, which saves a copy.
-    #[inline(always)]
+    /// [`Link::enqueue`], where `packet` creates the packet of `bytes` bytes in place, which saves a
+    /// copy.
+    #[inline]
     pub fn enqueue_with<O: LinkObserver<P>>(
         &mut self,
         now: Time,
@@ -54,22 +57,18 @@ impl<P: Packet> Link<P> {
         packet: impl FnOnce() -> P,
         observer: &mut O,
     ) -> bool {
-        if let Some(policer) = &mut self.policer
-            && !policer.conforms(now, bytes)
-        {
+        if !self.conforms(now, bytes) {
             observer.dropped(packet(), now, Stage::Enqueue, Cause::Policed);
             return false;
         }
-        let was_empty = self.queue.is_empty();
-        if was_empty
-            && let Server::Steady(server) = &mut self.server
+        if let Server::Steady(server) = &mut self.server
             && server.lets_pass()
             && self.queue.discipline.lets_through(bytes)
         {
-            let departure = Departure { packet: packet(), enqueued: now };
-            self.next_service = server.pass(now, departure, observer);
+            self.next_service = server.pass(now, packet(), observer);
             return true;
         }
+        let was_empty = self.queue.is_empty();
         let Queue { discipline, rng } = &mut self.queue;
         discipline.enqueue(now, packet(), rng, observer);
         let is_woken = (was_empty || self.serves_while_held) && !self.queue.is_empty();
@@ -79,14 +78,66 @@ impl<P: Packet> Link<P> {
         is_woken
     }
 
+    /// [`Link::enqueue`] for the server of a steady line, except that a packet taken into service
+    /// is handed to `forward` at once, with its departure time, so the server need not hold it. If
+    /// no packet follows, no event ends its service. From then on the host must call
+    /// [`Link::settle`] before any other use of this link.
+    ///
+    /// # Panics With another server.
+    #[inline(always)]
+    pub fn enqueue_ahead<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        packet: &mut P,
+        observer: &mut O,
+        mut forward: impl FnMut(Time, &mut P),
+    ) -> bool
+    where
+        P: Copy,
+    {
+        let bytes = packet.bytes();
+        if !self.conforms(now, bytes) {
+            observer.dropped(*packet, now, Stage::Enqueue, Cause::Policed);
+            return false;
+        }
+        let server = Self::steady(&mut self.server);
+        if server.lets_pass() && self.queue.discipline.lets_through(bytes) {
+            forward(server.pass_ahead(now, packet, observer), packet);
+            return mem::replace(&mut self.next_service, Time::NEVER) != Time::NEVER;
+        }
+        let was_empty = self.queue.is_empty();
+        let Queue { discipline, rng } = &mut self.queue;
+        discipline.enqueue(now, *packet, rng, observer);
+        let is_woken = (was_empty || self.serves_while_held) && !self.queue.is_empty();
+        if is_woken {
+            if server.is_idle() {
+                self.next_service = server.start_ahead(now, &mut self.queue, observer, forward);
+            } else if let Some(left) = server.follow() {
+                self.next_service = left;
+            }
+        }
+        is_woken
+    }
+
+    fn steady(server: &mut Server<P>) -> &mut Steady<P> {
+        let Server::Steady(server) = server else {
+            panic!("only a steady line knows when a packet will have left");
+        };
+        server
+    }
+
+    /// Whether a packet conforms to the policer, if there is one.
+    #[inline]
+    fn conforms(&mut self, now: Time, bytes: u32) -> bool {
+        self.policer.as_mut().is_none_or(|policer| policer.conforms(now, bytes))
+    }
+
     /// Starts service if the server is idle; the queue is not empty.
     fn wake<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {
         match &mut self.server {
             Server::Steady(server) => {
                 if server.is_idle() {
                     self.next_service = server.start(now, &mut self.queue, observer);
-                } else if let Some(left) = server.follow() {
-                    self.next_service = left;
                 }
             }
             Server::Recorded(server) => {
@@ -113,7 +164,7 @@ impl<P: Packet> Link<P> {
                 self.next_service = self.queue.held_until();
                 return;
             };
-            observer.departed(&departure);
+            observer.departed(&departure.packet, departure.enqueued);
             ring.push(departure.packet);
         }
     }
@@ -152,9 +203,7 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// [`Link::on_service`] for the server of a steady line, except that the next packet is handed
-    /// to `forward` at once, with its departure time, so the server need not hold it. From then on
-    /// the host must call [`Link::settle`] as after [`Link::send_ahead`].
+    /// [`Link::on_service`] for packets enqueued with [`Link::enqueue_ahead`].
     ///
     /// # Panics
     /// With another server.
@@ -163,14 +212,9 @@ impl<P: Packet> Link<P> {
         &mut self,
         now: Time,
         observer: &mut O,
-        mut forward: impl FnMut(Time, &mut P),
+        forward: impl FnMut(Time, &mut P),
     ) {
-        let Server::Steady(server) = &mut self.server else {
-            panic!("only a steady line knows when a packet will have left");
-        };
-        if let Some(mut packet) = server.sent() {
-            forward(now, &mut packet);
-        }
+        let server = Self::steady(&mut self.server);
         self.next_service = server.start_ahead(now, &mut self.queue, observer, forward);
     }
 
@@ -179,22 +223,8 @@ impl<P: Packet> Link<P> {
         matches!(self.server, Server::Steady(_))
     }
 
-    /// Takes the packet in service ahead of time, with its departure time, if the queue is empty.
-    /// That saves a service unless another packet arrives before then. From then on the host must
-    /// call [`Link::settle`] before any other use of this link. Always `None` for servers other
-    /// than that of a steady line.
-    #[inline]
-    pub fn send_ahead(&mut self) -> Option<(Time, P)> {
-        let Server::Steady(server) = &mut self.server else { return None };
-        if !self.queue.is_empty() {
-            return None;
-        }
-        let packet = server.send_ahead(self.next_service)?;
-        Some((std::mem::replace(&mut self.next_service, Time::NEVER), packet))
-    }
-
-    /// If a packet taken ahead has left by now, asks the discipline for the next packet at that
-    /// time. The queue is then empty, but a law may need the call: CoDel leaves its drop state. A
+    /// If a packet sent ahead has left by now, asks the discipline for the next packet at that
+    /// time. The queue is empty then, but a law may need the call: CoDel ends its drop state. A
     /// discipline without such a law is not called.
     #[inline]
     pub fn settle<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) {

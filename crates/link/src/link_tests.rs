@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use sojourn_aqm::{
-    Cause, Departure, Ecn, Env, Framing, Limit, QdiscSpec, Rate, Span, Stage, registry,
-};
+use sojourn_aqm::{Cause, Ecn, Env, Framing, Limit, QdiscSpec, Rate, Span, Stage, registry};
 use sojourn_scenario::resolved::{Bucket, Device, InService, Schedule, Trace};
 
 use super::*;
@@ -42,8 +40,8 @@ impl Sink<Numbered> for Report {
 }
 
 impl LinkObserver<Numbered> for Report {
-    fn departed(&mut self, departure: &Departure<Numbered>) {
-        self.departed.push(departure.packet.0);
+    fn departed(&mut self, packet: &Numbered, _: Time) {
+        self.departed.push(packet.0);
     }
     fn busy(&mut self, _bytes: u32, _overhead: u32, span: Span) {
         self.busy = self.busy + span;
@@ -340,10 +338,10 @@ fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
         while link.next_service().min(link.next_timer()) <= arrival {
             let now = link.next_service().min(link.next_timer());
             link.settle(now, &mut report);
+            let mut push = |at: Time, packet: &mut Numbered| {
+                left.push((at.as_nanos() / 1_000, packet.0));
+            };
             if link.next_service() <= now {
-                let mut push = |at: Time, packet: &mut Numbered| {
-                    left.push((at.as_nanos() / 1_000, packet.0));
-                };
                 match ahead {
                     true => link.serve_ahead(now, &mut report, push),
                     false => link.on_service(now, &mut report, |mut packet| push(now, &mut packet)),
@@ -356,22 +354,20 @@ fn history(discipline: &str, ahead: bool) -> (Vec<(u64, u32)>, Vec<Vec<u64>>) {
         let mut values = vec![0.0; link.vars().len()];
         link.observe(&mut values);
         seen.push(values.iter().map(|value| value.to_bits()).collect());
-        link.enqueue(arrival, Numbered(number), &mut report);
-        take_ahead(&mut link, ahead, &mut left);
+        let mut packet = Numbered(number);
+        match ahead {
+            true => link.enqueue_ahead(arrival, &mut packet, &mut report, |at, packet| {
+                left.push((at.as_nanos() / 1_000, packet.0));
+            }),
+            false => link.enqueue(arrival, packet, &mut report),
+        };
     }
     left.retain(|&(us, _)| us <= arrival.as_nanos() / 1_000);
     (left, seen)
 }
 
-fn take_ahead(link: &mut Link<Numbered>, ahead: bool, left: &mut Vec<(u64, u32)>) {
-    if ahead && let Some((at, packet)) = link.send_ahead() {
-        left.push((at.as_nanos() / 1_000, packet.0));
-        assert!(link.send_ahead().is_none(), "one packet is in service");
-    }
-}
-
 #[test]
-fn packets_taken_ahead_change_neither_departures_nor_what_a_law_learns() {
+fn packets_sent_ahead_change_neither_departures_nor_what_a_law_learns() {
     for discipline in [
         "taildrop",
         "codel:target=1ms,interval=10ms",
@@ -388,17 +384,22 @@ fn packets_taken_ahead_change_neither_departures_nor_what_a_law_learns() {
 }
 
 #[test]
-fn a_packet_behind_one_taken_ahead_starts_when_that_has_left() {
-    let mut link = link("taildrop", Server::steady(mbit(12)));
-    let mut report = Report::default();
-    fill(&mut link, 1, &mut report);
-    assert_eq!(link.send_ahead(), Some((ms(1), Numbered(0))));
-    assert_eq!((link.next_service(), link.send_ahead()), (Time::NEVER, None));
-    let half = Time::from_nanos(500_000);
-    link.settle(half, &mut report);
-    assert!(link.enqueue(half, Numbered(1), &mut report));
-    assert_eq!(run(&mut link, ms(9), &mut report), [(2_000, 1)]);
-    // With two packets in the queue, the second is not sent ahead.
-    fill(&mut link, 2, &mut report);
-    assert_eq!(link.send_ahead(), None);
+fn a_packet_behind_one_sent_ahead_starts_when_that_has_left() {
+    for discipline in ["taildrop", "codel"] {
+        let mut link = link(discipline, Server::steady(mbit(12)));
+        let (mut report, mut left) = (Report::default(), Vec::new());
+        let half = Time::from_nanos(500_000);
+        for (number, at) in [(0, ms(0)), (1, half), (2, half)] {
+            link.settle(at, &mut report);
+            link.enqueue_ahead(at, &mut Numbered(number), &mut report, |at, packet| {
+                left.push((at, packet.0));
+            });
+            assert_eq!(left, [(ms(1), 0)]);
+            assert_eq!(link.next_service(), if number == 0 { Time::NEVER } else { ms(1) });
+        }
+        link.serve_ahead(ms(1), &mut report, |at, packet| left.push((at, packet.0)));
+        assert_eq!((left[1], link.next_service()), ((ms(2), 1), ms(2)));
+        link.serve_ahead(ms(2), &mut report, |at, packet| left.push((at, packet.0)));
+        assert_eq!((left[2], link.next_service()), ((ms(3), 2), Time::NEVER));
+    }
 }

@@ -15,7 +15,7 @@ impl<P: Packet> Queue<P> {
     #[inline(always)]
     pub(crate) fn take<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> Option<P> {
         let departure = self.depart(now, observer)?;
-        observer.departed(&departure);
+        observer.departed(&departure.packet, departure.enqueued);
         Some(departure.packet)
     }
 

@@ -77,21 +77,21 @@ impl Line {
     fn begin<P: Packet, O: LinkObserver<P>>(
         &mut self,
         now: Time,
-        departure: &Departure<P>,
+        (packet, enqueued): (&P, Time),
         observer: &mut O,
     ) -> Time {
-        observer.departed(departure);
-        let bytes = departure.packet.bytes();
+        observer.departed(packet, enqueued);
+        let bytes = packet.bytes();
         let left = self.send(now, bytes);
         observer.busy(bytes, 0, left.since(now));
         left
     }
 }
 
-/// A packet that the host has taken before its departure time.
+/// A packet that the host has received before its departure time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ahead {
-    /// No packet has been taken ahead.
+    /// No packet has been sent ahead.
     No,
     /// No packet is queued behind it: its service ends without a call.
     Alone(Time),
@@ -112,16 +112,8 @@ impl<P: Packet> Steady<P> {
         self.is_idle() && self.line.is_settled()
     }
 
-    /// Takes the packet in service ahead of time; its departure time is `left`.
-    #[inline]
-    pub(crate) fn send_ahead(&mut self, left: Time) -> Option<P> {
-        let packet = self.sent()?;
-        self.ahead = Ahead::Alone(left);
-        Some(packet)
-    }
-
-    /// Records that a packet is queued behind one taken ahead. If this is the first packet behind
-    /// it, returns when the packet taken ahead will have left.
+    /// Records that a packet is queued behind one sent ahead. If this is the first packet behind
+    /// it, returns when the packet sent ahead will have left.
     #[inline]
     pub(crate) fn follow(&mut self) -> Option<Time> {
         let Ahead::Alone(left) = self.ahead else { return None };
@@ -129,14 +121,14 @@ impl<P: Packet> Steady<P> {
         Some(left)
     }
 
-    /// When a packet taken ahead left; `None` if it has not left by now.
+    /// When a packet sent ahead left; `None` if it has not left by now.
     #[inline]
     pub(crate) fn left_ahead(&mut self, now: Time) -> Option<Time> {
         let Ahead::Alone(left) = self.ahead else { return None };
         (left <= now).then_some(left)
     }
 
-    /// Called when a packet taken ahead has left and the queue is empty.
+    /// Called when a packet sent ahead has left and the queue is empty.
     #[inline]
     pub(crate) fn forget_ahead(&mut self) {
         self.ahead = Ahead::No;
@@ -162,8 +154,10 @@ impl<P: Packet> Steady<P> {
         }
         self.in_service = queue.depart(now, observer);
         match &self.in_service {
-            Some(departure) => self.line.begin(now, departure, observer),
-            // A shaping discipline may hold packets back; the server then tries again later.
+            Some(Departure { packet, enqueued }) => {
+                self.line.begin(now, (packet, *enqueued), observer)
+            }
+            // A shaping discipline may hold packets back; then the server tries again later.
             None => queue.held_until(),
         }
     }
@@ -183,12 +177,12 @@ impl<P: Packet> Steady<P> {
         }
         // The packet is not copied out of the discipline's return value.
         let mut departure = queue.depart(now, observer);
-        let Some(departure) = &mut departure else {
+        let Some(Departure { packet, enqueued }) = &mut departure else {
             self.ahead = Ahead::No;
             return queue.held_until();
         };
-        let left = self.line.begin(now, departure, observer);
-        forward(left, &mut departure.packet);
+        let left = self.line.begin(now, (packet, *enqueued), observer);
+        forward(left, packet);
         let is_alone = queue.is_empty();
         self.ahead = if is_alone { Ahead::Alone(left) } else { Ahead::Followed };
         if is_alone { Time::NEVER } else { left }
@@ -199,12 +193,26 @@ impl<P: Packet> Steady<P> {
     pub(crate) fn pass<O: LinkObserver<P>>(
         &mut self,
         now: Time,
-        departure: Departure<P>,
+        packet: P,
         observer: &mut O,
     ) -> Time {
         debug_assert!(self.lets_pass(), "one packet is in service");
-        let departure = self.in_service.insert(departure);
-        self.line.begin(now, departure, observer)
+        let departure = self.in_service.insert(Departure { packet, enqueued: now });
+        self.line.begin(now, (&departure.packet, now), observer)
+    }
+
+    /// Sends a packet ahead that passes through an empty queue; returns when it will have left.
+    #[inline(always)]
+    pub(crate) fn pass_ahead<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        packet: &P,
+        observer: &mut O,
+    ) -> Time {
+        debug_assert!(self.lets_pass(), "one packet is in service");
+        let left = self.line.begin(now, (packet, now), observer);
+        self.ahead = Ahead::Alone(left);
+        left
     }
 
     /// Makes the due changes of rate. In an outage, returns when to call again.

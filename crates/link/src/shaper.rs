@@ -102,7 +102,7 @@ impl<P: Packet> Shaper<P> {
                 let Some(departure) = queue.depart(now, observer) else {
                     return queue.held_until();
                 };
-                observer.departed(&departure);
+                observer.departed(&departure.packet, departure.enqueued);
                 self.waiting = Some(departure.packet);
             }
             if let (Some(bucket), Some(packet)) = (&mut self.bucket, &self.waiting) {

@@ -1,6 +1,6 @@
 //! Counts the events reported by a link.
 
-use sojourn_aqm::{Cause, Departure, Ecn, Evidence, Sink, Span, Stage, Time};
+use sojourn_aqm::{Cause, Ecn, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
 use sojourn_record::rows::{Fate, PacketRow, SignalRow};
 use sojourn_scenario::wlan_timing::OfdmRate;
@@ -241,8 +241,8 @@ impl<P: Measured, const NOTES: bool> Sink<P> for LinkProbe<'_, NOTES> {
 
 impl<P: Measured, const NOTES: bool> LinkObserver<P> for LinkProbe<'_, NOTES> {
     #[inline(always)]
-    fn departed(&mut self, departure: &Departure<P>) {
-        LinkProbe::departed(self, &departure.packet, departure.enqueued);
+    fn departed(&mut self, packet: &P, enqueued: Time) {
+        LinkProbe::departed(self, packet, enqueued);
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! One direction of a bottleneck, for code that has its own loop.
 
-use sojourn_aqm::{Cause, Departure, Env, Evidence, Rng, Sink, Span, Stage, Time, registry};
+use sojourn_aqm::{Cause, Env, Evidence, Rng, Sink, Span, Stage, Time, registry};
 use sojourn_link::{DelayLine, Impairment, Link, LinkObserver, Server};
 use sojourn_measure::summary::{collect_queues, wire_rows};
 use sojourn_measure::{BUILTIN_VARS, LinkProbe, Probe, QueueSeen, Utilisation};
@@ -210,8 +210,8 @@ impl<T> Sink<Queued<T>> for Observer<'_> {
 }
 
 impl<T> LinkObserver<Queued<T>> for Observer<'_> {
-    fn departed(&mut self, departure: &Departure<Queued<T>>) {
-        self.probe.departed(&departure.packet, departure.enqueued);
+    fn departed(&mut self, packet: &Queued<T>, enqueued: Time) {
+        self.probe.departed(packet, enqueued);
     }
 
     fn busy(&mut self, bytes: u32, overhead: u32, span: Span) {

@@ -1,7 +1,7 @@
 //! Records the packets of a router link: counts them, keeps a record of each, or passes them to a
 //! probe, which counts and samples as for a simulated link.
 
-use sojourn_aqm::{Backlog, Cause, Departure, Evidence, Sink, Span, Stage, Time};
+use sojourn_aqm::{Backlog, Cause, Evidence, Sink, Span, Stage, Time};
 use sojourn_link::LinkObserver;
 use sojourn_measure::{Interval, LinkProbe, PacketKind, PacketView, Probe};
 use sojourn_record::rows::{Fate, StateRow};
@@ -156,13 +156,12 @@ impl RecorderAt<'_> {
 }
 
 impl LinkObserver<RawPacket> for RecorderAt<'_> {
-    fn departed(&mut self, departure: &Departure<RawPacket>) {
-        let Departure { packet, enqueued } = departure;
+    fn departed(&mut self, packet: &RawPacket, enqueued: Time) {
         self.recorder.counts.sent += 1;
         if let Recording::Records(records) = &mut self.recorder.recording {
             complete(&mut records.packets, self.now, packet, Fate::Sent);
         } else if let Some(mut probe) = self.probe() {
-            probe.departed(&packet_view(packet), *enqueued);
+            probe.departed(&packet_view(packet), enqueued);
         }
     }
 

@@ -98,7 +98,7 @@ impl ScheduledLink {
         ScheduledLink { link, framing_bytes, packing, alarms, timer, due, service, sends_ahead }
     }
 
-    /// Lets a steady link forward packets ahead of time (see [`Link::serve_ahead`]) if nothing on
+    /// Lets a steady link forward packets ahead of time (see [`Link::enqueue_ahead`]) if nothing on
     /// the wire depends on when they are forwarded.
     pub(crate) fn sending_ahead(self, sends_ahead: bool) -> ScheduledLink {
         ScheduledLink { sends_ahead: sends_ahead && self.link.is_steady(), ..self }
@@ -178,16 +178,34 @@ impl ScheduledLink {
         packet: &mut Packet,
         agenda: &mut Agenda,
         probe: &mut LinkProbe<'_, NOTES>,
-        forward: impl FnMut(Time, &mut Packet, &mut Agenda),
+        mut forward: impl FnMut(Time, &mut Packet, &mut Agenda),
     ) {
         self.settle(now, probe);
         self.enter(packet);
         probe.arrived();
-        let bytes = packet.link_bytes;
-        if self.link.enqueue_with(now, bytes, || *packet, probe) {
+        let is_woken = if self.sends_ahead {
+            self.link.enqueue_ahead(now, packet, probe, |left, packet| {
+                forward(left, packet, agenda);
+            })
+        } else {
+            self.enqueue(now, packet, probe)
+        };
+        if is_woken {
             self.set_timer(agenda);
-            self.schedule(now, agenda, forward);
+            self.set_service(agenda);
+            self.contend(now, agenda);
         }
+    }
+
+    /// Enqueues a packet that is not sent ahead.
+    #[inline(never)]
+    fn enqueue<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        probe: &mut LinkProbe<'_, NOTES>,
+    ) -> bool {
+        self.link.enqueue_with(now, packet.link_bytes, || *packet, probe)
     }
 
     /// Finishes a service: hands every packet that has left, or is sent ahead, to `forward` with
@@ -282,23 +300,6 @@ impl ScheduledLink {
                 }
             }
         }
-    }
-
-    /// Sets the alarm of the server after an arrival.
-    #[inline]
-    fn schedule(
-        &mut self,
-        now: Time,
-        agenda: &mut Agenda,
-        mut forward: impl FnMut(Time, &mut Packet, &mut Agenda),
-    ) {
-        if self.sends_ahead
-            && let Some((left, mut packet)) = self.link.send_ahead()
-        {
-            forward(left, &mut packet, agenda);
-        }
-        self.set_service(agenda);
-        self.contend(now, agenda);
     }
 
     /// Joins the contention for the medium when the first packet arrives at a wireless link.
