@@ -22,7 +22,8 @@ pub(super) fn links_with_onward_wires(plan: &Resolved) -> Vec<usize> {
 }
 
 /// The routes of the groups, their hops, and the uplinks. Groups with the same first link and the
-/// same delay to it share an uplink.
+/// same delay to it share an uplink, and in the other direction the wire on which receivers reply,
+/// unless a group has a link of its own there.
 pub(super) fn routes(
     plan: &Resolved,
     onward: &[usize],
@@ -30,6 +31,7 @@ pub(super) fn routes(
 ) -> (Vec<Route>, Vec<Hop>, Vec<Uplink>) {
     let mut hops = Vec::new();
     let (mut uplinks, mut uplink_from) = (Vec::new(), BTreeMap::new());
+    let mut back_from = BTreeMap::new();
     let routes = plan.flows.iter().enumerate().map(|(place, group)| {
         let first_wire = onward.len() + WIRES_PER_GROUP * place;
         let mut add = |links, exit| add_hops((&mut hops, is_impaired), plan, links, onward, exit);
@@ -39,7 +41,12 @@ pub(super) fn routes(
             uplinks.push(Uplink::new(uplinks.len(), group.path[0]));
             uplinks.len() - 1
         });
-        Route { forward, backward, uplink, back: first_wire + 1 }
+        let own = first_wire + 1;
+        let back = match (group.reverse.first(), group.receiver_rate) {
+            (Some(&link), None) => *back_from.entry((link, group.return_delay)).or_insert(own),
+            _ => own,
+        };
+        Route { forward, backward, uplink, back }
     });
     (routes.collect(), hops, uplinks)
 }
