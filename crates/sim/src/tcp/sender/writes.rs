@@ -50,8 +50,9 @@ pub(super) struct Writes {
     ready: u32,
     /// The program is woken when all segments below this one have been sent.
     wakes_at: u32,
-    /// The segments with PSH that may be unacknowledged.
+    /// The segments with PSH that may be unacknowledged. The first `sent_marks` have been sent.
     marks: VecDeque<u32>,
+    sent_marks: usize,
     /// The first unsent segment with PSH.
     next_mark: u32,
     /// One past the last segment with PSH that was sent.
@@ -76,6 +77,7 @@ impl Writes {
             ready: 0,
             wakes_at: 0,
             marks: VecDeque::new(),
+            sent_marks: 0,
             next_mark: u32::MAX,
             past_mark: 0,
         }
@@ -123,7 +125,9 @@ impl Writes {
         }
         while self.marks.front().is_some_and(|&mark| mark < queue.una) {
             self.marks.pop_front();
+            self.sent_marks = self.sent_marks.saturating_sub(1);
         }
+        self.find_next_mark();
         let before = self.written;
         while self.write(queue, CHUNK) {}
         self.settle();
@@ -162,11 +166,18 @@ impl Writes {
     /// Makes a segment carry PSH whenever it is sent, such as the last of several that leave
     /// together (`__tcp_transmit_skb`).
     pub(super) fn push(&mut self, last: u32) {
-        let place = self.marks.partition_point(|&mark| mark < last);
+        let is_next = (self.past_mark..=self.next_mark).contains(&last);
+        let place =
+            if is_next { self.sent_marks } else { self.marks.partition_point(|&mark| mark < last) };
         if self.marks.get(place) != Some(&last) {
             self.marks.insert(place, last);
+            self.sent_marks += usize::from(place < self.sent_marks);
+            self.find_next_mark();
         }
-        self.next_mark = self.next_mark.min(last);
+    }
+
+    fn find_next_mark(&mut self) {
+        self.next_mark = self.marks.get(self.sent_marks).copied().unwrap_or(u32::MAX);
     }
 
     /// Lets the program begin to write, while `window` segments leave in bursts.
@@ -247,6 +258,7 @@ impl Writes {
         }
         if let Ok(place) = self.marks.binary_search(&(end - 1)) {
             self.marks.remove(place);
+            self.find_next_mark();
             self.push(grown - 1);
         }
     }
@@ -276,6 +288,8 @@ impl Writes {
         let grows = (1..goal).contains(&filled) && chunk > 0;
         if grows && self.marks.back() == Some(&self.segment(self.written - 1)) {
             self.marks.pop_back(); // the buffer no longer ends there
+            self.sent_marks = self.sent_marks.min(self.marks.len()); // a partial segment was sent
+            self.find_next_mark();
         }
         // While there is room, a buffer is begun and then filled completely.
         let full_at =
@@ -336,22 +350,17 @@ impl Writes {
         self.pushed = self.written;
     }
 
-    /// Whether a segment that is about to be sent carries PSH.
+    /// Whether a segment that is about to be sent carries PSH. New segments are sent in order.
     #[inline]
     pub(super) fn has_push(&mut self, seq: u32) -> bool {
-        (seq < self.past_mark || seq >= self.next_mark) && self.is_marked(seq)
-    }
-
-    #[cold]
-    fn is_marked(&mut self, seq: u32) -> bool {
-        let place = self.marks.partition_point(|&mark| mark < seq);
-        let is_marked = self.marks.get(place) == Some(&seq);
-        if seq >= self.next_mark {
-            let after = place + usize::from(is_marked);
-            self.next_mark = self.marks.get(after).map_or(u32::MAX, |&mark| mark);
+        debug_assert!(seq <= self.next_mark, "no mark is skipped");
+        if seq == self.next_mark {
+            self.sent_marks += 1;
             self.past_mark = seq + 1;
+            self.find_next_mark();
+            return true;
         }
-        is_marked
+        seq < self.past_mark && self.marks.binary_search(&seq).is_ok()
     }
 }
 
