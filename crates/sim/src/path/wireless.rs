@@ -48,7 +48,9 @@ impl Path {
         let WirelessLan { medium, links, sent: empty, .. } = &mut self.wireless_lans[place];
         *empty = sent;
         for (station, &link) in links.iter().enumerate() {
-            if let Some(packet) = self.links[link].head() {
+            if !medium.has_packet(station)
+                && let Some(packet) = self.links[link].head()
+            {
                 let radio = self.onward.hops[packet.hop as usize].radio as usize;
                 medium.offer(now, station, packet.link_bytes, radio);
             }

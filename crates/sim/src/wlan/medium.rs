@@ -113,16 +113,15 @@ impl Medium {
         }
     }
 
-    /// Offers a station's packet, to be sent by a radio (0 is the LAN's). Does nothing if the
-    /// station already has a packet.
+    /// Whether a station has a packet to send.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
-        if self.stations[place].frame.is_none() {
-            self.take(now, place, packet_bytes, radio);
-        }
+    pub(crate) fn has_packet(&self, place: usize) -> bool {
+        self.stations[place].frame.is_some()
     }
 
-    fn take(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
+    /// Offers a packet of a station without one, to be sent by a radio (0 is the LAN's).
+    pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
+        debug_assert!(!self.has_packet(place), "a station sends its packets one by one");
         self.catch_up(now);
         let is_idle = self.on_air.is_none() && now >= self.slots_from;
         let station = &mut self.stations[place];

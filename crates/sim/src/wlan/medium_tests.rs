@@ -36,12 +36,21 @@ fn medium(cell: &Wlan, stations: usize, seed: u64) -> Medium {
     Medium::new(cell, &[], stations, |place, purpose| Rng::stream(seed, purpose, place as u64))
 }
 
+/// Offers another packet once the last one is over.
+fn offer_next(medium: &mut Medium, now: Time, place: usize, radio: usize) {
+    if !medium.has_packet(place) {
+        medium.offer(now, place, PACKET, radio);
+    }
+}
+
 /// Runs with stations that always have a packet, and reports every transmission.
 fn saturate(medium: &mut Medium, until: Time, mut each: impl FnMut(Time, &Sent)) {
     let stations = medium.stations.len();
     let (mut now, mut sent) = (Time::ZERO, Vec::new());
     while now < until {
-        (0..stations).for_each(|place| medium.offer(now, place, PACKET, 0));
+        for place in 0..stations {
+            offer_next(medium, now, place, 0);
+        }
         now = medium.next();
         medium.end(now, &mut sent);
         sent.drain(..).for_each(|sent| each(now, &sent));
@@ -288,7 +297,7 @@ fn one_slow_station_slows_all_down() {
         let (mut now, mut sent, mut received) = (Time::ZERO, Vec::new(), vec![0u32; stations]);
         let seconds = 100;
         while now < Time::ZERO + Span::from_secs(seconds) {
-            (0..stations).for_each(|i| medium.offer(now, i, PACKET, usize::from(i == 0)));
+            (0..stations).for_each(|i| offer_next(&mut medium, now, i, usize::from(i == 0)));
             now = medium.next();
             medium.end(now, &mut sent);
             for sent in sent.drain(..) {
