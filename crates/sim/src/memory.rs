@@ -237,20 +237,21 @@ fn most_bps(app: &App, access: Rate) -> f64 {
 fn of_records(plan: &Resolved, flows: f64, needs: &mut Vec<MemoryNeed>) {
     let record = plan.record;
     let times = |every: Span| (plan.duration.as_secs() / every.as_secs()).ceil();
-    let rows = |word: &str, rows: f64, row: usize| {
-        let what = format!("{rows:.0} rows of results");
+    let rows = |word: &str, what: &str, rows: f64, row: usize| {
+        let what = format!("{rows:.0} rows of {what}");
         need(format!("record.{word}"), what, rows * row as f64, true)
     };
     if let Some(width) = record.bins {
         let links = LINK_METRICS * plan.links.len() as f64;
         let each = flows + plan.classes().len() as f64 + links;
-        needs.push(rows("bins", times(width) * each, size_of::<BinRow>()));
+        needs.push(rows("bins", "results", times(width) * each, size_of::<BinRow>()));
     }
     let samples = times(record.sample);
     if record.states {
         let each = BUILTIN_VARS.len() as f64 + AQM_VARIABLES;
         let all = samples * each * plan.links.len() as f64;
-        needs.push(rows("sample", all, size_of::<StateRow>()));
+        let what = "states, which `record.states = false` omits,";
+        needs.push(rows("sample", what, all, size_of::<StateRow>()));
     }
     if record.flows {
         let each = size_of::<FlowRow>() as f64 + FLOW_VARIABLES * size_of::<FlowStateRow>() as f64;
@@ -260,7 +261,7 @@ fn of_records(plan: &Resolved, flows: f64, needs: &mut Vec<MemoryNeed>) {
     if record.packets {
         let sent: f64 = plan.links.iter().map(|link| bits(link.capacity.initial_rate())).sum();
         let packets = sent * plan.duration.as_secs() / PACKET_BITS;
-        needs.push(rows("packets", packets, size_of::<PacketRow>()));
+        needs.push(rows("packets", "results", packets, size_of::<PacketRow>()));
     }
 }
 
@@ -297,6 +298,16 @@ mod tests {
         assert_eq!(bytes(&with("{ kind = 'bulk' }"), place), 100.0 * TCP_FLOW_BYTES);
         let cbr = with("{ kind = 'cbr', rate = '1mbit', packet = '500B' }");
         assert_eq!(bytes(&cbr, place), 100.0 * DATAGRAM_FLOW_BYTES);
+    }
+
+    #[test]
+    fn recorded_states_name_the_key_that_omits_them() {
+        let text = with("{ kind = 'bulk' }");
+        let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let loaded = Scenario::load(&text, &Source::default(), &none).expect("it is legal");
+        let needs = memory_needs(loaded.resolved());
+        let states = needs.iter().find(|need| need.place == "record.sample");
+        assert!(states.is_some_and(|need| need.what.contains("`record.states = false`")));
     }
 
     #[test]
