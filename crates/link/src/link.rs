@@ -83,7 +83,8 @@ impl<P: Packet> Link<P> {
     /// no packet follows, no event ends its service. From then on the host must call
     /// [`Link::settle`] before any other use of this link.
     ///
-    /// # Panics With another server.
+    /// # Panics
+    /// With another server.
     #[inline(always)]
     pub fn enqueue_ahead<O: LinkObserver<P>>(
         &mut self,
