@@ -44,7 +44,9 @@ def late(*arguments, **options):
     raise KeyError("not interrupted")
 
 importlib.import_module("sojourn.cli.compare").plan = {where}
-sys.exit(main(["compare", "dumbbell-reno", "--aqm", "codel,pie"]))
+code = main(["compare", "dumbbell-reno", "--aqm", "codel,pie"], ends_process={ends})
+{after}
+sys.exit(code)
 """
 
 # One run of many minutes.
@@ -61,8 +63,10 @@ values = ["codel"]
 """
 
 
-def interrupted(where: str, number: str, **options) -> subprocess.CompletedProcess[str]:
-    text = CLIENT.format(where=where, number=number)
+def interrupted(
+    where: str, number: str, after: str = "", ends: bool = False, **options
+) -> subprocess.CompletedProcess[str]:
+    text = CLIENT.format(where=where, number=number, after=after, ends=ends)
     return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120,
                           check=False, **options)  # fmt: skip
 
@@ -71,6 +75,13 @@ def interrupted(where: str, number: str, **options) -> subprocess.CompletedProce
 @pytest.mark.parametrize("where", ["in_a_destructor", "translated"])
 def test_an_interrupt_that_python_or_a_library_drops_ends_the_command(where, number):
     done = interrupted(where, number)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "sojourn: interrupted"
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_that_arrives_twice_gives_one_message(number):
+    done = interrupted("translated", number, f"os.kill(os.getpid(), signal.{number})", ends=True)
     assert done.returncode == 130
     assert done.stderr.strip() == "sojourn: interrupted"
 

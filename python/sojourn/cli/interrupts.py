@@ -94,8 +94,11 @@ class Interrupts:
             if self._again is not None:
                 self._again.cancel()  # the command has ended meanwhile
             sys.unraisablehook = self._unraisable
+            # A second signal would give a second message or another exit code: `timeout` sends its
+            # signal to the process and to the process's group.
+            is_ending = ends_process and self.heard
             for number, handler in before.items():
-                signal.signal(number, handler)
+                signal.signal(number, signal.SIG_IGN if is_ending else handler)
 
     def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
         self.heard = True
