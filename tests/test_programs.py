@@ -128,7 +128,8 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
             f"python3 -c '{yields}'",
         ],
         "client-2@2s": "ls /tmp/own; getent hosts client; "
-        "cat /proc/sys/net/ipv4/tcp_congestion_control",
+        "cat /proc/sys/net/ipv4/tcp_congestion_control; cat /etc/gitconfig; "
+        "touch /etc/own /var/lib/own && ls -d /sys/class/net/eth0",
         "server": "no-such-program",
     }
     result = sojourn.run_programs(
@@ -138,7 +139,8 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
     assert rows[0]["stdout"].split() == ["client", "shown", "/tmp/own", "3"]
     assert "hidden" in rows[0]["stderr"]
     assert rows[1]["exit_code"] == 0
-    assert rows[2]["stdout"].split() == ["10.2.0.10", "client", "cubic"]
+    assert rows[2]["stdout"].split() == ["10.2.0.10", "client", "cubic", "/sys/class/net/eth0"]
+    assert rows[2]["stderr"] == "cat: /etc/gitconfig: No such file or directory\n"
     (reason,) = result.invalid
     assert reason.startswith("server: `no-such-program` ended with exit code 127")
     assert "--see DIR" in reason

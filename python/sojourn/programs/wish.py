@@ -73,7 +73,7 @@ class Programs:
     def seen(self) -> list[str]:
         """Files that the commands may read in addition to those of every guest."""
         java = sorted(Path("/etc").glob("java-*-openjdk"))
-        return [*_SYSTEM, *map(str, java), *map(str, self.visible)]
+        return list(dict.fromkeys([*_SYSTEM, *map(str, java), *map(str, self.visible)]))
 
     @property
     def visible(self) -> list[Path]:
@@ -123,7 +123,7 @@ class Programs:
                 {"host": hosts.index(c.host), "text": c.text, "start_ns": c.start_ns}
                 for c in self.commands
             ],
-            "visible": [str(path) for path in self.visible],
+            "visible": self.seen(),
             "environment": [list(pair) for pair in self.environment],
             "folder_bytes": FOLDER_BYTES,
             "most_processes": _MOST_PROCESSES,
@@ -134,7 +134,8 @@ class Programs:
 
 # Programs, libraries, and settings that contain no personal data.
 _SYSTEM = ("/usr", "/etc/alternatives", "/etc/ssl", "/etc/ca-certificates", "/etc/mime.types",
-           "/etc/services", "/etc/protocols", "/opt")  # fmt: skip
+           "/etc/services", "/etc/protocols", "/etc/ld.so.cache", "/etc/ld.so.preload",
+           "/etc/iproute2", "/opt")  # fmt: skip
 
 
 def gather(

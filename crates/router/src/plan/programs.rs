@@ -27,7 +27,7 @@ pub struct ProgramsWish {
     pub hosts: Vec<HostWish>,
     /// The commands to start.
     pub commands: Vec<ProgramCommand>,
-    /// Files and folders of the machine that programs may read.
+    /// Files and folders of the machine that programs may read; those of the system may be absent.
     pub visible: Vec<String>,
     /// Environment variables.
     pub environment: Vec<(String, String)>,

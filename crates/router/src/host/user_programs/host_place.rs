@@ -56,7 +56,7 @@ impl HomePlace {
             mount(Some(kind), place, Some(kind), MsFlags::empty(), NONE)?;
         }
         for (number, name) in ["stdin", "stdout", "stderr"].iter().enumerate() {
-            link(&format!("/proc/self/fd/{number}"), &format!("/dev/{name}"))?;
+            link(&format!("/proc/self/fd/{number}"), format!("/dev/{name}"))?;
         }
         link("/proc/self/fd", "/dev/fd")?;
         let (mounts, name) = (File::open("/proc/self/ns/mnt")?, File::open("/proc/self/ns/uts")?);
@@ -74,7 +74,7 @@ fn enter(mounts: &File, name: &File) -> io::Result<()> {
     Ok(())
 }
 
-fn link(to: &str, at: &str) -> io::Result<()> {
+fn link(to: &str, at: impl AsRef<Path>) -> io::Result<()> {
     match std::os::unix::fs::symlink(to, at) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
@@ -95,15 +95,18 @@ impl HostPlace {
         let options = format!("size={},mode=755", plan.wish.folder_bytes);
         let none = MsFlags::empty();
         mount(Some("tmpfs"), &folder, Some("tmpfs"), none, Some(options.as_str()))?;
-        for part in ["etc", "out", "run", "shm", "tmp/own", "tmp/home"] {
+        for part in PARTS {
             fs::create_dir_all(folder.join(part))?;
         }
+        link("/run", folder.join("var/run"))?;
         for (name, text) in files(plan, index) {
-            fs::write(folder.join("etc").join(name), text)?;
+            fs::write(folder.join(FILES).join(name), text)?;
+            File::create(folder.join("etc").join(name))?;
         }
         let netns = hosts.add(&host_netns(&host.name))?;
         unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS)?;
-        let furnished = furnish(&folder, &host.name, &plan.wish.visible);
+        let furnished =
+            hosts.within_added(&netns, || furnish(&folder, &host.name, &plan.wish.visible));
         let (mounts, name) = (File::open("/proc/self/ns/mnt")?, File::open("/proc/self/ns/uts")?);
         home.enter()?;
         furnished?;
@@ -212,32 +215,59 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 8] {
     ]
 }
 
-/// The private folders of a host, by their names in its folder. The host's own folder lies below
-/// the last of these, which is therefore mounted last.
-const OWN: [(&str, &str); 4] =
-    [("/tmp", "tmp"), ("/var/tmp", "tmp"), ("/dev/shm", "shm"), ("/run", "run")];
+/// The private folders of a host, by their names in its folder. Mounted in this order: the host's
+/// own folder lies below the last of them. Programs find no other file there than those they may
+/// read: many end if a setting's file exists but cannot be opened.
+const OWN: [(&str, &str); 6] = [
+    ("/etc", "etc"),
+    ("/var", "var"),
+    ("/tmp", "tmp"),
+    ("/var/tmp", "tmp"),
+    ("/dev/shm", "shm"),
+    ("/run", "run"),
+];
+/// Where its private files of `/etc` are before they are mounted there.
+const FILES: &str = "files";
+/// What a host's folder contains; daemons expect the folders below `/var`.
+const PARTS: [&str; 13] = [
+    "etc",
+    FILES,
+    "out",
+    "run",
+    "shm",
+    "tmp/own",
+    "tmp/home",
+    "var/cache",
+    "var/lib",
+    "var/lock",
+    "var/log",
+    "var/spool",
+    "var/tmp",
+];
 
 /// Mounts a host's private files and sets its name, in the current namespaces of this process.
 fn furnish(folder: &Path, name: &str, visible: &[String]) -> io::Result<()> {
     mount(NONE, "/", NONE, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NONE)?;
-    for entry in fs::read_dir(folder.join("etc"))? {
-        let entry = entry?;
-        bind(&entry.path(), &Path::new("/etc").join(entry.file_name()))?;
-    }
-    // Paths that the user makes visible appear even below the private folders.
-    for path in visible.iter().map(Path::new) {
+    // Visible paths appear even below the private folders.
+    for path in visible.iter().map(Path::new).filter(|path| path.exists()) {
         let within = |(own, inside)| Some(folder.join(inside).join(path.strip_prefix(own).ok()?));
-        if let Some(at) = OWN.into_iter().find_map(within) {
+        if let Some(at) = OWN.into_iter().rev().find_map(within) {
             show(path, &at)?;
         }
+    }
+    for entry in fs::read_dir(folder.join(FILES))? {
+        let entry = entry?;
+        bind(&entry.path(), &folder.join("etc").join(entry.file_name()))?;
     }
     for (own, inside) in OWN {
         bind(&folder.join(inside), Path::new(own))?;
     }
+    // sysfs shows the interfaces of the namespace in which it was mounted.
+    mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), NONE)?;
     fs::write("/proc/sys/kernel/hostname", name)
 }
 
-/// Mounts a file or folder at a path that does not exist yet.
+/// Mounts a file or folder at a path, which need not exist.
 fn show(path: &Path, at: &Path) -> io::Result<()> {
     match path.is_dir() {
         true => fs::create_dir_all(at)?,
