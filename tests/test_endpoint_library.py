@@ -95,6 +95,13 @@ def test_a_transfer_over_a_library_is_complete(folder):
     assert transfer["bytes"] == 100_000
 
 
+def test_a_library_reports_the_bandwidth_that_it_estimates(folder):
+    compiled(folder, ("stats->lost_bytes", "stats->estimate_bps = 5000000; stats->lost_bytes"))
+    run = sojourn.run("own.toml", endpoints=OWN, sets={"record.flows": True})
+    rows = run.rows("flow_states")
+    assert {row["value"] for row in rows if row["var"] == "estimate"} == {5e6}
+
+
 def test_many_flows_over_a_library_share_the_link(folder):
     compiled(folder)
     (folder / "own.toml").write_text(SCENARIO.replace("transport", "count = 8\ntransport"))
@@ -107,9 +114,9 @@ def test_many_flows_over_a_library_share_the_link(folder):
     ("change", "sentence"),
     [
         ((".abi = SOJOURN_ENDPOINT_ABI", ".abi = 9"),
-         "is built for version 9 of sojourn_endpoint.h (128 bytes), this is version 1 (128 bytes)"),
+         "is built for version 9 of sojourn_endpoint.h (128 bytes), this is version 2 (128 bytes)"),
         ((".size = sizeof(struct sojourn_endpoint)", ".size = 8"),
-         "is built for version 1 of sojourn_endpoint.h (8 bytes)"),
+         "is built for version 2 of sojourn_endpoint.h (8 bytes)"),
         (("return &table", "return 0"),
          "sojourn_endpoint() returned no table"),
         (("*sojourn_endpoint(void)\n{", "*another(void);\nconst struct sojourn_endpoint"

@@ -183,7 +183,7 @@ def test_a_process_that_breaks_the_contract_ends_the_run_with_one_sentence(folde
         (("*sojourn_endpoint(void)\n{", "*another(void);\nconst struct sojourn_endpoint"
           " *another(void)\n{"), "libmine.so: has no function sojourn_endpoint"),
         ((".abi = SOJOURN_ENDPOINT_ABI", ".abi = 9"),
-         "libmine.so: is built for version 9 of sojourn_endpoint.h (128 bytes), this is version 1"),
+         "libmine.so: is built for version 9 of sojourn_endpoint.h (128 bytes), this is version 2"),
         ((".input = input,", ""), "libmine.so: its table has no function `input`; see"),
         (("info->carries = SOJOURN_ENDPOINT_UDP_PAYLOAD", "info->carries = 7"),
          "libmine.so: its datagrams carry 7"),

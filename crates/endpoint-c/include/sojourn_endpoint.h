@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Incremented whenever a structure below changes. */
-#define SOJOURN_ENDPOINT_ABI 1u
+#define SOJOURN_ENDPOINT_ABI 2u
 
 /* No deadline. */
 #define SOJOURN_ENDPOINT_NEVER UINT64_MAX
@@ -122,7 +122,8 @@ struct sojourn_endpoint_stats {
     uint64_t smoothed_rtt_ns;
     uint64_t pacing_bps;    /* pacing rate; unknown or 0 if it does not pace */
     uint64_t quantum_bytes; /* most bytes that it sends at one instant while it paces */
-    uint64_t lost_bytes;    /* bytes declared lost so far */
+    uint64_t lost_bytes;    /* considered lost so far */
+    uint64_t estimate_bps;  /* estimated bandwidth, such as that of a controller for media */
 };
 
 /* Every function is required, except stats. */

@@ -41,7 +41,7 @@
 #include <unistd.h>
 
 #define MAGIC 0x534a4550u
-#define PROTOCOL 1u
+#define PROTOCOL 2u
 
 /* A library that needs such a process declares this symbol weak: it is null elsewhere. */
 const uint32_t sojourn_process = PROTOCOL;

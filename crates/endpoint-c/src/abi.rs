@@ -5,7 +5,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 /// Raised whenever a structure changes.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// A number that the library does not know.
 pub const UNKNOWN: u64 = u64::MAX;
 /// [`RawInfo::flags`]: the library sends ECN-capable datagrams and reacts to marks.
@@ -106,6 +106,7 @@ pub struct RawStats {
     pub pacing_bps: u64,
     pub quantum_bytes: u64,
     pub lost_bytes: u64,
+    pub estimate_bps: u64,
 }
 
 /// `describe`.

@@ -238,6 +238,7 @@ impl Endpoint for LoadedEnd {
             pacing_bps: UNKNOWN,
             quantum_bytes: UNKNOWN,
             lost_bytes: UNKNOWN,
+            estimate_bps: UNKNOWN,
         };
         // SAFETY: as above.
         within(self.call("stats"), || unsafe { stats(self.end, &raw mut raw) });

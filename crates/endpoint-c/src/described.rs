@@ -103,7 +103,7 @@ pub(crate) fn stats_of(raw: RawStats) -> Stats {
         pacing_bps: known(raw.pacing_bps).filter(|&rate| rate > 0).map(|rate| rate as f64),
         quantum_bytes: known(raw.quantum_bytes),
         lost_bytes: known(raw.lost_bytes),
-        estimate_bps: None,
+        estimate_bps: known(raw.estimate_bps).map(|rate| rate as f64),
     }
 }
 

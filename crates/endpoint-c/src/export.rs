@@ -325,6 +325,7 @@ unsafe extern "C" fn stats(end: *const c_void, stats: *mut RawStats) {
             pacing_bps: known.pacing_bps.map_or(UNKNOWN, |rate| rate as u64),
             quantum_bytes: known.quantum_bytes.unwrap_or(UNKNOWN),
             lost_bytes: known.lost_bytes.unwrap_or(UNKNOWN),
+            estimate_bps: known.estimate_bps.map_or(UNKNOWN, |rate| rate as u64),
         };
         // SAFETY: the host has room for them.
         unsafe { stats.write(raw) };

@@ -17,8 +17,8 @@ use super::wire::{self, Item, Request};
 
 /// The first message of a process: it identifies the program and its version of the messages.
 const MAGIC: u32 = 0x534a_4550;
-const PROTOCOL: u32 = 1;
-/// The longest answer, many times as long as the output of a process before it pauses.
+const PROTOCOL: u32 = 2;
+/// The longest answer: many times what a process sends before it pauses.
 const MOST_ANSWER: u32 = 64 << 20;
 
 pub(super) const MALFORMED: &str =

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{InProcesses, ProcessCommand};
 
-/// The first message of a process of this version.
-const HELLO: &str = r"printf '\010\000\000\000PEJS\001\000\000\000' >&0";
+/// The first words of a process of this version.
+const HELLO: &str = r"printf '\010\000\000\000PEJS\002\000\000\000' >&0";
 
 /// The host's error for a process that runs this shell script.
 fn refusal(name: &str, script: &str) -> String {
@@ -47,9 +47,9 @@ fn a_process_that_says_nothing_is_ended_after_the_limit() {
 
 #[test]
 fn a_process_of_another_version_is_to_be_built_again() {
-    let why = refusal("version", r"printf '\010\000\000\000PEJS\002\000\000\000' >&0; sleep 1");
+    let why = refusal("version", r"printf '\010\000\000\000PEJS\003\000\000\000' >&0; sleep 1");
     assert!(
-        why.starts_with("speaks version 2 of the messages of sojourn_process.c, this"),
+        why.starts_with("speaks version 3 of the messages of sojourn_process.c, this"),
         "{why}"
     );
 }

@@ -185,6 +185,7 @@ impl<'a> Reader<'a> {
             pacing_bps: self.word()?,
             quantum_bytes: self.word()?,
             lost_bytes: self.word()?,
+            estimate_bps: self.word()?,
         }))
     }
 }
