@@ -61,14 +61,9 @@ params! {
 }
 
 fn check(params: &SfbParams) -> Result<(), String> {
-    let refuse = |one: &str, other: &str| {
-        Err(contradiction(params, one, "at most", other, "Linux sch_sfb.c"))
-    };
     if params.bin_target > params.bin_max {
-        return refuse("bin_target", "bin_max");
-    }
-    if params.warmup > params.rehash_interval {
-        return refuse("warmup", "rehash_interval");
+        let source = "Linux sch_sfb.c";
+        return Err(contradiction(params, "bin_target", "at most", "bin_max", source));
     }
     Ok(())
 }
@@ -242,7 +237,8 @@ impl<P: Packet> SfbQueue<P> {
         if prob < ONE {
             return (self.by_chance(prob, packet, rng), hashes);
         }
-        if self.is_warming_up(now) {
+        // Not at the arrival that has just brought a new hash.
+        if bank == self.active && self.is_warming_up(now) {
             let other = bank ^ 1;
             let hash = self.banks[other].hash(packet.flow());
             self.learn(other, hash);
