@@ -11,7 +11,10 @@ import sojourn
 from conftest import Command
 from guests import IN_GUEST, in_guest, needs_kernel, numbers
 from sojourn import _core
-from sojourn.errors import ScenarioError
+from sojourn.engines import registry
+from sojourn.errors import InputError, ScenarioError
+from sojourn.testing.assertions import of_scenarios
+from sojourn.testing.session import Session
 
 HTB = """kind = "htb"
 default = "rest"
@@ -85,6 +88,33 @@ def test_a_run_shows_its_leaves_and_every_form_of_the_result_has_them(
     assert sent == result.summary["queue/up/sent"]
     scopes = result.columns("histograms")["scope"]
     assert {"queue", "leaf"} <= set(scopes)
+
+
+EXPECTS = """
+[[expect]]
+metric = "delay_p95"
+of = "up.call"
+{bound}
+max_seeds = 6
+"""
+
+
+def test_a_leaf_may_be_compared_and_expected(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "tree.toml"
+    text = TEXT.format(scheduler=HTB, rate="12mbit").replace('"20s"', '"3s"')
+    file.write_text(text + EXPECTS.format(bound='below = "20ms"'))
+    shown = command("compare", str(file), "--aqm", "codel@linux", "--seeds", "1", "--json").stdout
+    metrics = {it["metric"] for it in json.loads(shown)["metrics"]}
+    assert {"leaf/up.call/delay_p95", "leaf/up.rest/throughput", "queue/up/delay_p95"} <= metrics
+    assert command("test", str(file)).returncode == 0
+    file.write_text(text + EXPECTS.format(bound='above = "20ms"'))
+    failed = command("test", str(file))
+    assert failed.returncode == 1 and "up.call" in failed.stdout, failed
+    engine = registry.select_one("sim", {})
+    (runs,) = of_scenarios(str(file), [None], engine, Session())
+    assert runs.metric("delay_p95", of="up.call") < 0.02
+    with pytest.raises(InputError, match=r"unknown `up\.cal`; known: up, up\.call, up\.rest"):
+        runs.metric("delay_p95", of="up.cal")
 
 
 @needs_kernel

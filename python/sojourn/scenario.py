@@ -3041,8 +3041,8 @@ class Expectation(_Part):
 
     Attributes:
         metric: The metric of table ``summary``, such as ``delay_p95``.
-        of: Names of links for a metric of queues, of traffic classes for a metric of classes. It
-            may be left out if there is only one. Default: ``[]``.
+        of: Names of links (or leaf classes, LINK.CLASS) for a metric of queues, of traffic classes
+            for a metric of classes. It may be left out if there is only one. Default: ``[]``.
         below: The value is below this: ``20ms``, ``5%``, ``0.3``. With ``against``, a fraction of
             the reference's value: ``90%``.
         above: The value is above this.

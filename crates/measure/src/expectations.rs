@@ -3,7 +3,7 @@
 
 use sojourn_aqm::{params, registry};
 use sojourn_record::rows::Scope;
-use sojourn_scenario::resolved::{Bound, Expectation};
+use sojourn_scenario::resolved::{Bound, Expectation, Link};
 use sojourn_scenario::{Resolved, ScenarioError};
 
 use crate::metrics::{self, Metric, MetricKind, Written};
@@ -59,11 +59,16 @@ fn check_names(
             return refuse(format!("{} is a metric of the whole run; leave `of` out", metric.name));
         }
     };
-    let names: Vec<&str> = known.iter().map(String::as_str).collect();
+    let leaves = match metric.scope {
+        Scope::Queue => leaves(plan),
+        _ => Vec::new(),
+    };
+    let mut names: Vec<&str> = known.iter().map(String::as_str).collect();
     if of.is_empty() && names.len() > 1 {
         let known = names.join(", ");
         return refuse(format!("is missing, and {} has {known}; name some of them", plan.name));
     }
+    names.extend(leaves.iter().map(String::as_str));
     for (index, name) in of.iter().enumerate() {
         if !names.contains(&name.as_str()) {
             let hint = registry::hint(name, &names);
@@ -75,6 +80,16 @@ fn check_names(
         }
     }
     Ok(())
+}
+
+/// The leaf classes of all links, `LINK.CLASS`.
+fn leaves(plan: &Resolved) -> Vec<String> {
+    let of = |link: &Link| {
+        let scheduler = link.scheduler.as_ref()?;
+        let name = |class: usize| format!("{}.{}", link.name, scheduler.classes[class].name);
+        Some(scheduler.leaves().map(name).collect::<Vec<_>>())
+    };
+    plan.links.iter().filter_map(of).flatten().collect()
 }
 
 fn check_units(
@@ -164,6 +179,29 @@ mod tests {
         assert!(of_class.contains("unknown traffic class `a`"), "{of_class}");
         let of_run = error("metric = \"events\"\nof = \"a\"\nabove = 1");
         assert!(of_run.contains("of the whole run") || of_run.contains("no metric"), "{of_run}");
+    }
+
+    #[test]
+    fn a_leaf_class_has_metrics_of_a_queue() {
+        let error = |of: &str| {
+            let text = format!(
+                "name = \"tree\"\nduration = \"10s\"\n[links.up]\nrate = \"10mbit\"\n\
+                 [links.up.scheduler]\nkind = \"prio\"\ndefault = \"rest\"\n\
+                 [[links.up.scheduler.classes]]\nname = \"call\"\ndscp = [\"ef\"]\n\
+                 [[links.up.scheduler.classes]]\nname = \"rest\"\n\
+                 [[flows]]\nname = \"x\"\npath = [\"up\"]\nrtt = \"9ms\"\n\
+                 app = {{ kind = \"bulk\" }}\n\
+                 [[expect]]\nmetric = \"delay_p95\"\nof = \"{of}\"\nbelow = \"9ms\"\n"
+            );
+            let no_file = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+            let loaded = Scenario::load_for(&text, &Source::default(), &no_file, &check);
+            loaded.map_or_else(|error| error.to_string(), |_| "none".to_owned())
+        };
+        assert_eq!(
+            [error("up"), error("up.call"), error("up.rest")],
+            ["none"; 3].map(str::to_owned)
+        );
+        assert!(error("up.cal").contains("unknown link `up.cal`"), "{}", error("up.cal"));
     }
 
     #[test]

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from sojourn.cli import console
 from sojourn.describing.formatting import show_value
-from sojourn.describing.queues import effective_lines, left_out
+from sojourn.describing.queues import OF_LEAF, effective_lines, left_out
 
 if TYPE_CHECKING:
     from sojourn.running.result import Result
 
 Groups = dict[str, list[tuple[str, str]]]
-# Metrics that the table shows of a leaf class of a link's scheduler; `--json` has all.
-_OF_LEAF = ("delay_mean", "delay_p95", "throughput", "drop_rate", "mark_rate")
 
 
 def print_result(result: Result) -> None:
@@ -25,7 +23,7 @@ def print_result(result: Result) -> None:
     """
     groups: Groups = {}
     for scope, name, metric, value, unit in result.summary_rows:
-        if scope == "leaf" and metric not in _OF_LEAF:
+        if scope == "leaf" and metric not in OF_LEAF:
             continue
         rows = groups.setdefault(f"{scope} {name}".strip(), [])
         rows.append((metric, show_value(metric, value, unit)))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sojourn.describing.metric_table import Centre, Direction, MetricRow
-from sojourn.describing.metrics import shown_in
+from sojourn.describing.metrics import TABLE, shown_in
+from sojourn.describing.queues import OF_LEAF
 from sojourn.running.series import SummaryRow
 
 ABOVE = "_above"
@@ -16,20 +17,22 @@ ABOVE = "_above"
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of one queue or class, as a comparison shows it.
+    """A metric of one queue, leaf or class, as a comparison shows it.
 
     Attributes:
         row: its row in the table of metrics.
-        name: name of that queue or class.
+        name: name of that queue or class; ``LINK.CLASS`` of a leaf.
+        is_of_leaf: whether it is a metric of a queue for a leaf class of a scheduler.
     """
 
     row: MetricRow
     name: str
+    is_of_leaf: bool = False
 
     @property
     def scope(self) -> str:
-        """``queue`` or ``class``; ``own`` of a custom metric."""
-        return self.row.scope
+        """``queue``, ``leaf`` or ``class``; ``own`` of a custom metric."""
+        return "leaf" if self.is_of_leaf else self.row.scope
 
     @property
     def metric(self) -> str:
@@ -44,7 +47,8 @@ class Metric:
     @property
     def label(self) -> str:
         """The metric's name in tables and sentences, without the unit."""
-        return f"{self.row.label} {self.name}" if self.scope == "class" else self.row.label
+        is_of_part = self.scope in ("class", "leaf")
+        return f"{self.row.label} {self.name}" if is_of_part else self.row.label
 
     @property
     def better(self) -> Direction | Literal[""]:
@@ -58,7 +62,7 @@ class Metric:
         Holm's correction and verdicts apply to that family. All other metrics are exploratory:
         their differences have unadjusted intervals and are not claims.
         """
-        return bool(self.row.headline)
+        return bool(self.row.headline) and not self.is_of_leaf
 
     @property
     def key(self) -> str:
@@ -92,21 +96,33 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
 
     Args:
         rows: table ``summary`` as (scope, name, metric, value, unit).
-        link: the queue whose metrics are shown; all classes are shown.
+        link: the queue whose metrics are shown, with the leaves of its scheduler; all classes are
+            shown.
 
     Returns:
-        Metrics in the order of display; classes in the order of the summary.
+        Metrics in the order of display, leaves last; classes in the order of the summary.
     """
     of_kind: dict[tuple[str, str], list[str]] = {}
     for scope, name, metric, _, _ in rows:
-        if scope == "class" or (scope == "queue" and name == link):
+        is_of_link = (scope == "queue" and name == link) or (
+            scope == "leaf" and name.startswith(f"{link}.")
+        )
+        if scope == "class" or is_of_link:
             of_kind.setdefault((scope, metric), []).append(name)
-    return [Metric(row, name) for row in shown_in("compare") for name in _named(of_kind, row)]
+    shown = shown_in("compare")
+    return [
+        *(Metric(row, name) for row in shown for name in _named(of_kind, row.scope, row.name)),
+        *(
+            Metric(TABLE[metric], name, is_of_leaf=True)
+            for metric in OF_LEAF
+            for name in _named(of_kind, "leaf", metric)
+        ),
+    ]
 
 
-def _named(of_kind: dict[tuple[str, str], list[str]], row: MetricRow) -> Iterable[str]:
-    """Names of the queues or classes that have a metric, or a bound of it."""
-    keys = ((row.scope, row.name), (row.scope, row.name + ABOVE))
+def _named(of_kind: dict[tuple[str, str], list[str]], scope: str, metric: str) -> Iterable[str]:
+    """Names of the queues, leaves or classes that have a metric, or a bound of it."""
+    keys = ((scope, metric), (scope, metric + ABOVE))
     return dict.fromkeys(name for key in keys for name in of_kind.get(key, []))
 
 

@@ -11,6 +11,8 @@ from sojourn.errors import InputError
 
 # Links or flows of a scenario that a message or a table on the terminal names.
 MOST_SHOWN = 20
+OF_LEAF = ("delay_mean", "delay_p95", "throughput", "drop_rate", "mark_rate")
+"""The metrics of a leaf class of a link's scheduler that tables show; results have more."""
 _LONG_NUMBER = re.compile(r"\b[1-9]\d*\.\d{4,}")
 
 
@@ -29,6 +31,29 @@ def framing_bytes(scenario: _core.Scenario, link: str) -> int:
 
     links = json.loads(scenario.resolved_json())["links"]
     return round(next(required("B", it["framing"]).size for it in links if it["name"] == link))
+
+
+def leaves(scenario: _core.Scenario) -> list[str]:
+    """The leaf classes of all links, ``LINK.CLASS``, in the order of the scenario."""
+    import json
+
+    return [
+        f"{link['name']}.{it['name']}"
+        for link in json.loads(scenario.resolved_json())["links"]
+        for it in link.get("scheduler", {}).get("classes", [])
+        if "aqm" in it
+    ]
+
+
+def scope_of(scenario: _core.Scenario, scope: str, name: str) -> str:
+    """The scope in table ``summary`` of a metric: a metric of queues may be of a leaf class.
+
+    Args:
+        scenario: the scenario.
+        scope: the scope of the metric.
+        name: the link, leaf class or traffic class.
+    """
+    return "leaf" if scope == "queue" and name not in scenario.links else scope
 
 
 def queue_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from sojourn import reading
 from sojourn.describing.library import ScenarioLike, load, seeded
 from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import Quantity, required
-from sojourn.describing.queues import choose_link
+from sojourn.describing.queues import choose_link, leaves, scope_of
 from sojourn.engines.registry import EngineSelection
 from sojourn.errors import InputError
 from sojourn.running.result import Result
@@ -78,7 +78,8 @@ class SeededRuns:
 
         Args:
             name: such as ``delay_p95``.
-            of: the link or traffic class; may be left out if there is only one.
+            of: the link, leaf class (``LINK.CLASS``) or traffic class; may be left out if there is
+                only one link or traffic class.
 
         Raises:
             InputError: the metric, link or class is unknown.
@@ -92,9 +93,11 @@ class SeededRuns:
         names = self._classes() if scope == "class" else self.tested.scenario.links
         if of is None and len(names) != 1:
             raise InputError(f"metric {name}: give of=, one of {', '.join(names)}")
-        if of is not None and of not in names:
-            raise InputError(f"metric {name}: unknown `{of}`; known: {', '.join(names)}")
+        known = [*names, *(leaves(self.tested.scenario) if scope == "queue" else [])]
+        if of is not None and of not in known:
+            raise InputError(f"metric {name}: unknown `{of}`; known: {', '.join(known)}")
         owner = names[0] if of is None else of
+        scope = scope_of(self.tested.scenario, scope, owner)
         return SeededMetric(self, f"{scope}/{owner}/{name}", owner)
 
     def result(self, seed: int | None = None) -> Result:

@@ -15,7 +15,7 @@ from sojourn.describing.formatting import counted
 from sojourn.describing.library import find, load
 from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import required
-from sojourn.describing.queues import choose_link
+from sojourn.describing.queues import choose_link, scope_of
 from sojourn.endpoint import transports, with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.protocol import OptionValues
@@ -221,7 +221,9 @@ class _Reader:
             resolved = json.loads(self._scenario.resolved_json())
             classes = dict.fromkeys(group["class"] for group in resolved["flows"])
             names = self._scenario.links if scope == "queue" else [*classes]
-        return [(name, f"{scope}/{name}/{metric}") for name in names]
+        return [
+            (name, f"{scope_of(self._scenario, scope, name)}/{name}/{metric}") for name in names
+        ]
 
     def _variant(self, case: str | dict[str, Any], key: str) -> TestedScenario:
         table: dict[str, Any] = {"aqm": case} if isinstance(case, str) else case

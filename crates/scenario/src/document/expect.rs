@@ -19,8 +19,8 @@ use super::algorithm::Scalar;
 pub struct Expectation {
     /// The metric of table `summary`, such as `delay_p95`.
     pub metric: String,
-    /// Names of links for a metric of queues, of traffic classes for a metric of classes. It may be
-    /// left out if there is only one.
+    /// Names of links (or leaf classes, LINK.CLASS) for a metric of queues, of traffic classes for
+    /// a metric of classes. It may be left out if there is only one.
     #[serde(default, skip_serializing_if = "Names::is_empty")]
     #[schemars(extend("default" = []))]
     pub of: Names,
