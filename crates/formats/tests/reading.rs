@@ -355,7 +355,7 @@ fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
             "line 2",
             "cannot change the htb of line 1",
         ),
-        ("base_dl_shaper_rate_kbps=20000", "", "cake-autorate"),
+        ("base_dl_shaper_rate_kbps=fast", "line 1", "not a rate in kbit/s"),
         ("qdisc fq_codel", "line 1", "ends before its handle"),
         ("qdisc fq_codel 8001: dev eth0 root limit 10240p flows", "line 1", "lacks its value"),
         ("[{\"kind\":", "line 1", "cut off"),

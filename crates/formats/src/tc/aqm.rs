@@ -5,6 +5,7 @@ use sojourn_aqm::QdiscSpec;
 use super::demands;
 use super::fq;
 use super::options::{self, Form, OptionWord, Ours};
+use super::sent;
 use super::statement::{qdisc_options, unknown_kind};
 use super::tree::{
     TcCounters, TcNoteKind, TcOption, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource, TcValue,
@@ -111,12 +112,15 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     let mut missing = Vec::new();
     if source.is_state() {
         settings.extend(table.when_absent.iter().map(|(name, value)| own(name, value)));
-    } else if qdisc.kind == "sfb" {
-        settings.extend(sfb(qdisc));
-    } else if qdisc.kind == "dualpi2" {
-        settings.extend(dualpi2(qdisc));
+    } else {
+        settings.extend(sent::derived(qdisc));
     }
     for option in &qdisc.options {
+        if let Some(why) = sent::without_effect(qdisc, option).filter(|_| !source.is_state()) {
+            missing.push(why);
+            continue;
+        }
+        let option = &sent::kept(qdisc, option, source);
         let word = table.words.iter().find(|it| it.word == option.name);
         match word.and_then(|word| setting(word, option)) {
             Some(Ok((name, value))) => {
@@ -124,7 +128,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
                 settings.push((name, value));
             }
             Some(Err(message)) => return Err(FormatError::at(option.line, message)),
-            None if is_of_rtt(qdisc, option) => {}
+            None if is_of_rtt(option) => {}
             None => missing.extend(word.and_then(|word| lacking(word, option))),
         }
     }
@@ -135,49 +139,13 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     Ok(AqmOfTc { text, missing, notes: Vec::new(), overhead: None, bandwidth: None })
 }
 
-/// Options that tc sends for sfb if the user gives none: always tc's own steps, never the kernel's,
-/// and one bound derived from the other (iproute2 6.1 tc/q_sfb.c, sfb_parse_opt).
-fn sfb(qdisc: &TcQdisc) -> Vec<(String, String)> {
-    let mut all =
-        vec![own("increment", "0.0005035477225909819"), own("decrement", "0.00004577706569009842")];
-    match (qdisc.count("max"), qdisc.count("target")) {
-        (Some(most), None) => {
-            let target = (most.saturating_mul(4).saturating_add(3)) / 5;
-            all.push(own("bin_target", &target.to_string()));
-        }
-        (None, Some(target)) => {
-            let most = (target.saturating_mul(5).saturating_add(1)) / 4;
-            all.push(own("bin_max", &most.to_string()));
-        }
-        _ => {}
-    }
-    all
-}
-
-/// Whether an option is one of dualpi2's round trips, from which [`dualpi2`] has derived the rest.
-fn is_of_rtt(qdisc: &TcQdisc, option: &TcOption) -> bool {
-    qdisc.option("max_rtt").is_some() && matches!(option.name, "max_rtt" | "typical_rtt")
+/// Whether an option is one of dualpi2's round trips, from which the rest is derived.
+fn is_of_rtt(option: &TcOption) -> bool {
+    matches!(option.name, "max_rtt" | "typical_rtt")
 }
 
 fn is_step_in_packets(word: &OptionWord, option: &TcOption) -> bool {
     word.form == Form::TimeOrPackets && matches!(option.value, TcValue::Count(_))
-}
-
-/// The values that tc sends for the round trips of dualpi2: target, update interval and gains (RFC
-/// 9332 §A.1, in 256ths of a hertz; a typical round trip is a sixth of the largest).
-fn dualpi2(qdisc: &TcQdisc) -> Vec<(String, String)> {
-    const UNITS: f64 = 256.0;
-    let Some(most) = qdisc.nanos("max_rtt").filter(|it| *it > 0) else { return Vec::new() };
-    let typical = qdisc.nanos("typical_rtt").unwrap_or(most / 6);
-    let update = typical.min(most / 3);
-    let seconds = |nanos: u64| nanos as f64 / 1e9;
-    let in_units = |hertz: f64| format!("{}hz", (hertz * UNITS + 1e-9).floor() / UNITS);
-    vec![
-        own("target", &show_time(typical)),
-        own("tupdate", &show_time(update)),
-        own("alpha", &in_units(0.1 * seconds(update) / seconds(most).powi(2))),
-        own("beta", &in_units(0.3 / seconds(most))),
-    ]
 }
 
 fn own(name: &str, value: &str) -> (String, String) {
@@ -236,21 +204,29 @@ fn value_of(word: &OptionWord, option: &TcOption) -> String {
 
 /// A phrase for an option without a counterpart.
 fn lacking(word: &OptionWord, option: &TcOption) -> Option<String> {
-    let is_missing = word.ours == Ours::Missing && word.form != Form::Sixteen
-        || is_step_in_packets(word, option);
+    let is_missing = word.ours == Ours::Missing || is_step_in_packets(word, option);
     is_missing.then(|| format!("`{}` (line {}) has no counterpart here", option.text, option.line))
 }
 
-/// Assumptions about options that tc does not print or that the user did not give.
+/// Fact linux-4.
+const ADAPTIVE: &str = "`adaptive` of red: the kernel does not adapt what a tc since iproute2 5.7 \
+                        sets up, and runs plain RED; here it adapts (for the kernel's, write red \
+                        in place of ared)";
+
+/// Assumptions about options that tc does not print or the user did not give.
 fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     let mut all = Vec::new();
     let shown = source.is_state();
     match qdisc.kind.as_str() {
-        "red" | "choke" if shown => all.push(
-            "tc does not print RED's avpkt, burst and bandwidth, nor without -d its probability: \
-             our defaults are used"
-                .to_owned(),
-        ),
+        "red" | "choke" if shown => {
+            all.push(
+                "tc does not print RED's avpkt, burst and bandwidth, nor without -d its \
+                 probability: our defaults are used"
+                    .to_owned(),
+            );
+            all.extend(qdisc.option("adaptive").map(|_| ADAPTIVE.to_owned()));
+        }
+        "red" if qdisc.option("adaptive").is_some() => all.push(ADAPTIVE.to_owned()),
         "pfifo_fast" => all.push(
             "the limit of pfifo_fast is the device's txqueuelen for each of three bands: one band \
              of 1000 packets is used"

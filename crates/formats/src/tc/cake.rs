@@ -1,6 +1,6 @@
 //! The words of cake, most of which have no value (iproute2 6.1 tc/q_cake.c, cake_parse_opt).
 
-use super::tree::{TcOption, TcSetup, TcValue};
+use super::tree::{TcNoteKind, TcOption, TcSetup, TcValue};
 use super::units;
 use super::words::{Token, Tokens, push, unknown};
 use crate::FormatError;
@@ -204,6 +204,12 @@ fn valued(
         "unlimited" => found.push(("bandwidth", TcValue::Text("unlimited".to_owned()))),
         "bandwidth" => {
             let given = tokens.value_of(token)?;
+            let is_zero = given.text.trim_end_matches(char::is_alphabetic) == "0";
+            if is_zero && tokens.is_strict {
+                let text = "`bandwidth 0` sets nothing in tc: write a rate, or `unlimited`";
+                setup.note(TcNoteKind::Ineffective, given.line, text);
+                return Ok(true);
+            }
             found.push(match given.text {
                 "unlimited" => ("bandwidth", TcValue::Text("unlimited".to_owned())),
                 text => {

@@ -14,7 +14,9 @@ pub(super) fn default_leaf<'s>(
     if setup.classes_of(qdisc).next().is_none() {
         return without_classes(setup, qdisc, line);
     }
-    let class = default_class(setup, qdisc)?;
+    let Some(class) = default_class(setup, qdisc) else {
+        return without_default(setup, qdisc, line);
+    };
     line.scheduler = match qdisc.kind.as_str() {
         "hfsc" => scheduler::of_hfsc(setup, qdisc, line),
         _ => scheduler::of_htb(setup, qdisc, line),
@@ -38,6 +40,35 @@ pub(super) fn default_leaf<'s>(
     }
     let below = setup.children(qdisc).find(|it| match &it.parent {
         TcParent::Class(id) => is_class(id, &class.id),
+        _ => false,
+    });
+    if below.is_none() {
+        line.queue = Some(pfifo(qdisc));
+    }
+    below
+}
+
+/// A tree of htb whose `default` names no class: it shapes the packets that filters lead to its
+/// leaves, of which the first gives the link's queue.
+fn without_default<'s>(
+    setup: &'s TcSetup,
+    qdisc: &'s TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<&'s TcQdisc> {
+    if qdisc.kind != "htb" {
+        return None;
+    }
+    let scheduler = scheduler::of_htb(setup, qdisc, line)?;
+    let first = setup.leaves_of(qdisc).min_by_key(|it| minor(&it.id))?;
+    line.shapers.extend(scheduler.bps.map(|bps| TcShaper {
+        kind: qdisc.kind.clone(),
+        bps,
+        burst: None,
+        line: qdisc.line,
+    }));
+    line.scheduler = Some(scheduler);
+    let below = setup.children(qdisc).find(|it| match &it.parent {
+        TcParent::Class(id) => is_class(id, &first.id),
         _ => false,
     });
     if below.is_none() {

@@ -25,15 +25,25 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
         statement(&words, &mut setup)?;
     }
     match setup.qdiscs.is_empty() {
-        true => Err(FormatError::whole(
-            "the commands leave no discipline in place: add the line `tc qdisc add dev ...`",
-        )),
+        true => Err(no_discipline(text)),
         false => Ok(setup),
     }
 }
 
-/// The commands with their lines: `\` continues a command, `;` and `&&` end it, `#` begins a
-/// comment.
+/// Why no command leaves a discipline.
+fn no_discipline(text: &str) -> FormatError {
+    let is_comment = |line: &str| line.trim_start().starts_with("# tc ");
+    if let Some(index) = text.lines().position(is_comment) {
+        let message = "`# tc` begins a comment: delete the `#` if it is the prompt of root";
+        return FormatError::at(index + 1, message);
+    }
+    FormatError::whole(
+        "no line is a command that leaves a discipline in place: give `tc qdisc add dev ...` a \
+         line of its own",
+    )
+}
+
+/// The commands with their lines: `\` continues one, `;` and `&&` end one, `#` begins a comment.
 fn statements(text: &str) -> Vec<(usize, String)> {
     let mut all = Vec::new();
     let mut pending: Option<(usize, String)> = None;
@@ -74,6 +84,12 @@ fn split(line: &str) -> impl Iterator<Item = String> {
 /// A line without the quotation marks of e-mail and the prompt of a shell.
 pub(super) fn without_prompt(line: &str) -> &str {
     let line = line.trim().trim_start_matches(['>', ' ', '\t']);
+    // Prompts of zsh and fish.
+    if line.starts_with(['➜', '❯'])
+        && let Some(at) = ["sudo tc ", "tc "].iter().find_map(|it| line.find(it))
+    {
+        return &line[at..];
+    }
     for mark in ["# ", "$ "] {
         if let Some(at) = line.find(mark) {
             let after = &line[at + mark.len()..];
@@ -99,8 +115,10 @@ pub(super) fn of_tc<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     let is_tc = rest.first().is_some_and(|it| it.text.rsplit('/').next() == Some("tc"));
     if is_tc {
         rest = &rest[1..];
-        while rest.first().is_some_and(|it| it.text.starts_with('-')) {
-            rest = &rest[1..];
+        while let Some(flag) = rest.first().filter(|it| it.text.starts_with('-')) {
+            // Their value follows.
+            let has_value = ["-n", "-net", "-netns", "-cf", "-conf"].contains(&flag.text);
+            rest = rest.get(1 + usize::from(has_value)..).unwrap_or_default();
         }
     }
     let is_object = rest.first().is_some_and(|it| matches!(it.text, "qdisc" | "class" | "filter"));
@@ -125,6 +143,7 @@ fn statement(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError
     };
     match (object.text, verb.text) {
         (_, "show" | "list" | "ls" | "get") => Ok(()),
+        ("filter", "del" | "delete") => filters::delete(rest, setup),
         ("filter", _) => filter(*object, rest, setup),
         ("qdisc", "add" | "replace" | "change" | "link") => qdisc(*verb, rest, setup),
         ("class", "add" | "replace" | "change") => class(*verb, rest, setup),

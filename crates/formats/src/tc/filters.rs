@@ -1,7 +1,7 @@
 //! Filters that choose a class by the DSCP: u32, flower and matchall.
 
 use super::change;
-use super::tree::{TcFilter, TcNoteKind, TcSetup};
+use super::tree::{TcFilter, TcNoteKind, TcSetup, same_number};
 use super::words::Token;
 use crate::FormatError;
 
@@ -43,7 +43,28 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Keeps a filter with the DSCPs that meet its conditions, or reports the field that it tests.
+/// Deletes the filters of a command: those of its device, its parent and its priority, as far as it
+/// names them; filters of arrivals have their redirections and policers.
+pub(super) fn delete(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let after = |names: &[&str]| {
+        let at = words.iter().position(|it| names.contains(&it.text))?;
+        words.get(at + 1).map(|it| it.text)
+    };
+    let device = after(&["dev"]).unwrap_or("");
+    let parent = after(&["parent"]).map(|it| it.split(':').next().unwrap_or(""));
+    let priority: Option<u32> = after(&["prio", "pref", "priority"]).and_then(|it| it.parse().ok());
+    setup.filters.retain(|it| {
+        let is_of_parent = parent.is_none_or(|major| same_number(major, &it.major));
+        it.device != device || !is_of_parent || priority.is_some_and(|own| own != it.priority)
+    });
+    if parent == Some("ffff") || words.iter().any(|it| it.text == "ingress") {
+        setup.redirects.retain(|it| it.from != device);
+        setup.policers.retain(|it| it.device != device || !it.is_ingress);
+    }
+    Ok(())
+}
+
+/// Keeps a filter with the DSCPs that meet its conditions, or reports what it looks at.
 pub(super) fn keep(found: Result<Conditions, String>, filter: TcFilter, setup: &mut TcSetup) {
     let line = filter.line;
     match found {
@@ -73,11 +94,13 @@ pub(super) fn conditions(words: &[Token<'_>]) -> Result<Conditions, String> {
             "u32" | "flower" | "matchall" | "fw" | "basic" | "bpf" | "cgroup" | "flow" | "route"
         )
     };
-    code_points(&words[words.iter().position(is_kind).unwrap_or(words.len())..])
+    let protocol = words.windows(2).find(|pair| pair[0].text == "protocol");
+    let protocol = protocol.map_or("all", |pair| pair[1].text);
+    code_points(&words[words.iter().position(is_kind).unwrap_or(words.len())..], protocol)
 }
 
-/// The DSCPs that meet the conditions, or the name of a condition on another field.
-fn code_points(words: &[Token<'_>]) -> Result<Conditions, String> {
+/// The DSCPs that meet the conditions, or the name of a condition on something else.
+fn code_points(words: &[Token<'_>], protocol: &str) -> Result<Conditions, String> {
     let mut found = (u64::MAX, false);
     let mut rest = words.iter().map(|it| it.text);
     let Some(kind) = rest.next() else { return Err("what is not known".to_owned()) };
@@ -86,7 +109,7 @@ fn code_points(words: &[Token<'_>]) -> Result<Conditions, String> {
     }
     while let Some(word) = rest.next() {
         match word {
-            "match" => of_match(&mut rest, &mut found)?,
+            "match" => of_match(&mut rest, protocol, &mut found)?,
             "ip_tos" => {
                 let (value, mask) = rest.next().unwrap_or("").split_once('/').unwrap_or(("", ""));
                 add_text(value, mask, &mut found)?;
@@ -102,6 +125,7 @@ fn code_points(words: &[Token<'_>]) -> Result<Conditions, String> {
 /// A condition of u32: `match ip dsfield 0xb8 0xfc`, or one that every packet meets.
 fn of_match<'t>(
     rest: &mut impl Iterator<Item = &'t str>,
+    of_packets: &str,
     found: &mut Conditions,
 ) -> Result<(), String> {
     let mut next = || rest.next().unwrap_or("");
@@ -115,18 +139,31 @@ fn of_match<'t>(
             "0/0" | "0.0.0.0/0" | "::/0" => Ok(()),
             host => Err(format!("`{protocol} {field} {host}`")),
         },
-        ("ip", "protocol") | ("u8" | "u16" | "u32", _) => {
-            let (value, mask) = match protocol {
-                "ip" => (next(), next()),
-                _ => (field, next()),
-            };
-            if protocol != "ip" && next() == "at" {
-                next();
-            }
+        ("ip", "protocol") => {
+            let (value, mask) = (next(), next());
             match byte(mask) {
                 Some(0) => Ok(()),
-                _ => Err(format!("`{protocol} {value}`")),
+                _ => Err(format!("`ip protocol {value}`")),
             }
+        }
+        ("u8" | "u16" | "u32", value) => {
+            let (mask, at) = (next(), next());
+            let offset = if at == "at" { next() } else { "" };
+            let key = || format!("`{protocol} {value} {mask} at {offset}`");
+            let (value, mask) = word(value).zip(word(mask)).ok_or_else(key)?;
+            if mask == 0 {
+                return Ok(());
+            }
+            let bytes = match protocol {
+                "u8" => 1,
+                "u16" => 2,
+                _ => 4,
+            };
+            let last = offset.parse::<u32>().ok().map(|it| it + bytes).filter(|it| *it <= 4);
+            let shift = last.map(|it| 8 * (4 - it)).ok_or_else(key)?;
+            let aligned = |it: u32| it.checked_shl(shift).filter(|moved| moved >> shift == it);
+            let pair = aligned(value).zip(aligned(mask)).ok_or_else(key)?;
+            add_first_word(pair, of_packets, found).ok_or_else(key)?
         }
         _ => Err(format!("`{protocol} {field}`")),
     }
@@ -148,6 +185,31 @@ pub(super) fn add((value, mask): (u8, u8), found: &mut Conditions) -> Result<(),
     found.0 &= (0..64_u8).filter(meets).fold(0, |all, dscp| all | 1 << dscp);
     found.1 |= mask & !DSCP_BITS != 0;
     Ok(())
+}
+
+/// Keeps the DSCPs of packets whose first word has this value under this mask; none if the word has
+/// something else under the mask.
+pub(super) fn add_first_word(
+    (value, mask): (u32, u32),
+    protocol: &str,
+    found: &mut Conditions,
+) -> Option<Result<(), String>> {
+    // Where the byte with the DSCP is: RFC 791 §3.1, RFC 8200 §3.
+    let shift = match protocol {
+        "ip" => 16,
+        "ipv6" => 20,
+        _ => return None,
+    };
+    let byte = |word: u32| (word >> shift) as u8;
+    (mask & !(0xff << shift) == 0).then(|| add((byte(value), byte(mask)), found))
+}
+
+/// A word of 32 bits, hexadecimal after `0x`.
+fn word(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// A byte, hexadecimal after `0x`.

@@ -2,6 +2,7 @@
 
 use super::change;
 use super::filters::{self, Conditions};
+use super::policer;
 use super::tree::{TcFilter, TcNoteKind, TcRedirect, TcSetup};
 use super::words::Token;
 
@@ -24,8 +25,13 @@ pub(super) fn read(device: &str, words: &[Token<'_>], setup: &mut TcSetup) {
         }
         return;
     }
-    if words.iter().any(|it| it.text == "police") {
-        return note(setup, "the filter's policer is not read: paste the command that adds it");
+    if let Some(at) = words.iter().position(|it| it.text == "police") {
+        let all = match after_number(words, "pref") {
+            Some("u32") => of_u32(words, after("protocol").unwrap_or("")),
+            Some("matchall") => Ok((u64::MAX, false)),
+            other => Err(format!("`{}`", other.unwrap_or("what is not known"))),
+        };
+        return policer::shown(&device, words, at, all, setup);
     }
     let class = ["flowid", "*flowid", "classid"].into_iter().find_map(after);
     let Some(class) = class.and_then(change::class_id) else {
@@ -60,12 +66,6 @@ fn after_number<'t>(words: &[Token<'t>], name: &str) -> Option<&'t str> {
 
 /// The keys of u32: `match 00b80000/00fc0000 at 0`, a word of the packet in hexadecimal.
 fn of_u32(words: &[Token<'_>], protocol: &str) -> Result<Conditions, String> {
-    // The position of the DSCP's byte in the first word: RFC 791 §3.1, RFC 8200 §3.
-    let shift = match protocol {
-        "ip" => Some(16),
-        "ipv6" => Some(20),
-        _ => None,
-    };
     let mut found = (u64::MAX, false);
     for (at, _) in words.iter().enumerate().filter(|(_, it)| it.text == "match") {
         let text = |behind: usize| words.get(at + behind).map_or("", |it| it.text);
@@ -76,9 +76,9 @@ fn of_u32(words: &[Token<'_>], protocol: &str) -> Result<Conditions, String> {
         if mask == 0 {
             continue;
         }
-        let shift = shift.filter(|shift| mask & !(0xff << shift) == 0 && text(3) == "0");
-        let byte = |word: u32| shift.map(|shift| (word >> shift) as u8).ok_or_else(key);
-        filters::add((byte(value)?, byte(mask)?), &mut found)?;
+        let is_first = text(3) == "0";
+        let added = is_first.then(|| filters::add_first_word((value, mask), protocol, &mut found));
+        added.flatten().ok_or_else(key)??;
     }
     Ok(found)
 }

@@ -4,35 +4,50 @@
 
 use serde_json::{Map, Value};
 
+use super::json_text::{self, Element};
 use super::options::{self, Form};
-use super::statement::{link_layer, parent, qdisc_options};
-use super::tree::{TcCounters, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource};
+use super::shown::second_root;
+use super::statement::{class_options, link_layer, parent, qdisc_options};
+use super::tree::{
+    TcClass, TcCounters, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
+};
 use super::words::{Token, Tokens};
+use super::{json_class, json_netem, places};
 use crate::FormatError;
 
 /// Reads output of `tc -j`.
 pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
-    let value: Value = serde_json::from_str(text).map_err(|error| {
-        let what = if error.is_eof() { "the JSON is cut off" } else { "this is not JSON" };
-        let message = format!("{what} (column {}): paste all that `tc -j` prints", error.column());
-        FormatError::at(error.line().max(1), message)
-    })?;
-    let Value::Array(elements) = value else {
+    if json_text::start(text).is_none() {
         return Err(FormatError::whole("tc -j prints an array; paste from `[` to `]`"));
-    };
+    }
+    let (elements, unread) = json_text::elements(text)?;
     let mut setup = TcSetup::new(TcSource::Json);
-    for (index, element) in elements.iter().enumerate() {
+    for (index, Element { value, device }) in elements.iter().enumerate() {
         let number = index + 1;
-        qdisc(element, number, &mut setup)
+        let read = if value.get("class").is_some() { class } else { qdisc };
+        read(value, number, device, &mut setup)
             .map_err(|error| FormatError { place: format!("element {number}"), ..error })?;
     }
+    places::complete(&mut setup);
+    if let Some(line) = unread.first() {
+        let text = format!("line {line} of the text is not output of `tc -j`, and is left out");
+        setup.note(TcNoteKind::Unknown, 1, text);
+    }
     match setup.qdiscs.is_empty() {
+        true if !setup.classes.is_empty() => Err(FormatError::whole(
+            "the text has classes alone: paste what `tc -j qdisc show` prints too",
+        )),
         true => Err(FormatError::whole("the array is empty; run tc -j qdisc show")),
         false => Ok(setup),
     }
 }
 
-fn qdisc(element: &Value, number: usize, setup: &mut TcSetup) -> Result<(), FormatError> {
+fn qdisc(
+    element: &Value,
+    number: usize,
+    default_device: &str,
+    setup: &mut TcSetup,
+) -> Result<(), FormatError> {
     let text = |name: &str| element.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
     let kind = text("kind");
     if kind.is_empty() {
@@ -42,7 +57,7 @@ fn qdisc(element: &Value, number: usize, setup: &mut TcSetup) -> Result<(), Form
     let given = element.get("options").and_then(Value::as_object).unwrap_or(&empty);
     let words = match kind.as_str() {
         "cake" | "cake_mq" => cake(given),
-        "netem" => netem(given),
+        "netem" => json_netem::words(given),
         name => by_table(name, given),
     };
     let line = number;
@@ -55,9 +70,42 @@ fn qdisc(element: &Value, number: usize, setup: &mut TcSetup) -> Result<(), Form
         (_, None) => TcParent::Root,
     };
     let counters = counters(element);
-    let (device, handle) = (text("dev"), text("handle"));
+    let (mut device, handle) = (text("dev"), text("handle"));
+    if device.is_empty() {
+        default_device.clone_into(&mut device);
+    }
+    if kind == "tbf" && ["mtu", "minburst"].iter().any(|it| given.contains_key(*it)) {
+        let text = "`tc -j` does not print the peakrate of tbf: it is left out";
+        setup.note(TcNoteKind::Unknown, line, text);
+    }
     let stab = element.get("stab").map(|it| size_table(it, number)).transpose()?;
-    setup.qdiscs.push(TcQdisc { device, kind, handle, parent, stab, options, counters, line });
+    let new = TcQdisc { device, kind, handle, parent, stab, options, counters, line };
+    second_root(setup, &new);
+    setup.qdiscs.push(new);
+    Ok(())
+}
+
+/// A class of htb or hfsc (iproute2 6.18 tc/tc_class.c; earlier versions print text).
+fn class(
+    element: &Value,
+    number: usize,
+    default_device: &str,
+    setup: &mut TcSetup,
+) -> Result<(), FormatError> {
+    let text = |name: &str| element.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
+    let (kind, id, mut device) = (text("class"), text("handle"), text("dev"));
+    if device.is_empty() {
+        default_device.clone_into(&mut device);
+    }
+    if !matches!(kind.as_str(), "htb" | "hfsc") {
+        return Ok(());
+    }
+    let words = json_class::words(&kind, element);
+    let tokens: Vec<Token<'_>> = words.iter().map(|text| Token { text, line: number }).collect();
+    let mut tokens = Tokens::new(&tokens, false);
+    let options = class_options(Token { text: &kind, line: number }, &mut tokens, setup)?;
+    let place = element.get("parent").and_then(Value::as_str).map_or(TcParent::Root, parent);
+    setup.classes.push(TcClass { device, kind, id, parent: place, options, line: number });
     Ok(())
 }
 
@@ -116,6 +164,9 @@ fn by_table(kind: &str, given: &Map<String, Value>) -> Vec<String> {
             (Value::Bool(false), _) if name == "pacing" => all.push("nopacing".to_owned()),
             (Value::Bool(false), _) => {}
             (Value::Bool(true) | Value::Null, _) => all.push(name),
+            (Value::String(word), _) if kind == "dualpi2" && name == "ecn_mask" => {
+                all.push(word.replace('-', "_"));
+            }
             (Value::String(word), _) if kind == "dualpi2" && name.starts_with("drop_") => {
                 all.push(match word.as_str() {
                     "drop" => "drop_on_overload".to_owned(),
@@ -167,47 +218,5 @@ fn cake(given: &Map<String, Value>) -> Vec<String> {
     }
     // `raw` comes first, as in the text: the following overhead is not a second one.
     all.sort_by_key(|word| word != "raw");
-    all
-}
-
-fn netem(given: &Map<String, Value>) -> Vec<String> {
-    let mut all = Vec::new();
-    let percent = |value: Option<&Value>| {
-        value.and_then(Value::as_f64).map(|share| format!("{}%", share * 100.0))
-    };
-    let nanos = |value: Option<&Value>| {
-        let seconds = value.and_then(Value::as_f64)?;
-        (seconds > 0.0).then(|| format!("{}ns", (seconds * 1e9).round()))
-    };
-    for (key, value) in given {
-        match (key.as_str(), value) {
-            ("delay", Value::Object(parts)) => {
-                let delay = nanos(parts.get("delay")).unwrap_or("0".to_owned());
-                all.extend(["delay".to_owned(), delay]);
-                all.extend(nanos(parts.get("jitter")));
-            }
-            ("loss-random", Value::Object(parts)) => {
-                all.push("loss".to_owned());
-                all.extend(percent(parts.get("loss")));
-            }
-            ("loss-gemodel", Value::Object(parts)) => {
-                all.extend(["loss".to_owned(), "gemodel".to_owned()]);
-                all.extend(
-                    ["p", "r", "1-h", "1-k"].iter().filter_map(|it| percent(parts.get(*it))),
-                );
-            }
-            ("corrupt" | "duplicate" | "reorder", Value::Object(parts)) => {
-                all.push(key.clone());
-                all.extend(percent(parts.get(key)));
-            }
-            ("rate", Value::Object(parts)) => {
-                let bytes = parts.get("rate").and_then(Value::as_f64).unwrap_or(0.0);
-                all.extend(["rate".to_owned(), format!("{}bit", bytes * 8.0)]);
-            }
-            (_, Value::Bool(false) | Value::Object(_)) => {}
-            (_, Value::Bool(true) | Value::Null) => all.push(key.clone()),
-            (_, value) => all.extend([key.clone(), value.to_string()]),
-        }
-    }
     all
 }

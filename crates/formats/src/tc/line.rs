@@ -26,6 +26,7 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
         netem: None,
         chain: Vec::new(),
         missing: Vec::new(),
+        arrives_on: setup.redirects.iter().find(|it| it.to == device).map(|it| it.from.clone()),
     };
     let mut next = Some(root);
     while let Some(qdisc) = next {
@@ -90,13 +91,7 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
             None
         }
         "mq" | "mqprio" | "cake_mq" => {
-            let count = setup.children(qdisc).count();
-            if count > 1 {
-                line.missing.push(format!(
-                    "{} has {count} queues, each with its own AQM: one is taken",
-                    qdisc.kind
-                ));
-            }
+            line.missing.extend(transmit_queues(setup, qdisc));
             setup.children(qdisc).next()
         }
         "noqueue" => None,
@@ -107,14 +102,45 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
     }
 }
 
+/// What one queue for all flows leaves out of several transmit queues.
+fn transmit_queues(setup: &TcSetup, qdisc: &TcQdisc) -> Option<String> {
+    let mut children = setup.children(qdisc);
+    let first = children.next()?;
+    let count = children.clone().count() + 1;
+    if count < 2 {
+        return None;
+    }
+    let kind = &qdisc.kind;
+    let chosen_by = if kind == "mqprio" { "priority" } else { "hash" };
+    let is_alike = |it: &TcQdisc| it.kind == first.kind && it.words() == first.words();
+    let unlike = match children.all(is_alike) {
+        true => String::new(),
+        false => format!(", that of line {}, though they differ", first.line),
+    };
+    let shapes = match first.rate("bandwidth").or(first.rate("rate")) {
+        Some(_) if kind != "cake_mq" => {
+            ", of which each has the rate of its shaper, so that all together may send more"
+        }
+        _ => "",
+    };
+    Some(format!(
+        "{kind} has {count} transmit queues, each with its own AQM and limit{shapes}; a flow's \
+         {chosen_by} decides its queue, and the device serves them in turn: one queue for all \
+         flows is taken{unlike}"
+    ))
+}
+
 /// The queue of a tbf without a discipline below it, a bfifo of its limit; `latency` gives the
-/// limit as rate times latency plus burst (tc-tbf(8)).
+/// limit as rate times latency plus burst, or the same of the peak rate if that is less (iproute2
+/// 6.1 tc/q_tbf.c).
 fn queue_of_tbf(qdisc: &TcQdisc) -> TcQdisc {
-    let burst = qdisc.bytes("burst").unwrap_or(0);
-    let by_latency = qdisc
-        .rate("rate")
-        .zip(qdisc.nanos("lat"))
-        .map(|(bps, nanos)| (bps as f64 / 8.0 * (nanos as f64 / 1e9)) as i64 + burst);
+    let by_bucket = |rate: &str, burst: &[&str]| {
+        let (bps, nanos) = qdisc.rate(rate).zip(qdisc.nanos("lat"))?;
+        let burst = burst.iter().find_map(|it| qdisc.bytes(it)).unwrap_or(0);
+        Some((bps as f64 / 8.0 * (nanos as f64 / 1e9)) as i64 + burst)
+    };
+    let by_peak = by_bucket("peakrate", &["mtu", "minburst"]);
+    let by_latency = by_bucket("rate", &["burst"]).into_iter().chain(by_peak).min();
     let limit = qdisc.bytes("limit").or(by_latency);
     let option = limit.map(|bytes| TcOption {
         name: "limit",

@@ -6,10 +6,13 @@
 //! refuse is refused.
 
 mod aqm;
+mod autorate;
 mod cake;
+mod capacity;
 mod change;
 mod check;
 mod classes;
+mod cleaned;
 mod commands;
 mod curves;
 mod demands;
@@ -20,15 +23,21 @@ mod export_scheduler;
 mod filters;
 mod filters_shown;
 mod fq;
+mod household;
 mod json;
+mod json_class;
+mod json_netem;
+mod json_text;
 mod line;
 mod netem;
 mod options;
+mod places;
 mod policer;
 mod qosmate;
 mod scenario;
 mod scheduler;
 mod scheduler_toml;
+mod sent;
 mod shaped;
 mod shell;
 mod shell_arithmetic;
@@ -65,13 +74,13 @@ const MOST_BYTES: usize = 4 << 20;
 /// # Errors
 /// Names the place that is neither input nor output of tc, and the remedy.
 pub fn read(text: &str) -> Result<TcSetup, FormatError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_non_text(text)?;
+    let text = &*cleaned::cleaned(text);
     let trimmed = text.trim_start();
     if trimmed.is_empty() {
         return Err(FormatError::whole("the text is empty: paste what `tc -s qdisc show` prints"));
     }
-    if trimmed.starts_with('[') && !trimmed.starts_with("[root@") || trimmed.starts_with('{') {
+    if json_text::start(text).is_some() || trimmed.starts_with('{') {
         return json::read(text);
     }
     let lines = || text.lines().map(|line| commands::without_prompt(line).trim());
@@ -100,6 +109,9 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
         )),
         (true, false) => commands::read(text),
         (false, _) if text.contains("qdisc") => shown::read(text),
+        (false, _) if lines().any(|line| line.starts_with("class ")) => Err(FormatError::whole(
+            "the text has classes alone: paste what `tc -d qdisc show` prints too",
+        )),
         _ => Err(FormatError::whole(
             "this is not from tc: paste `tc qdisc add ...` commands, what `tc -s qdisc show` \
              prints, or /etc/config/sqm",
@@ -122,11 +134,8 @@ fn configuration<'t, I: Iterator<Item = &'t str>>(
             false => uci::read(text),
         });
     }
-    if has("shaper_rate_kbps=") {
-        return Some(Err(FormatError::whole(
-            "cake-autorate changes the rate of a cake that is already there: paste what \
-             `tc -d qdisc show` prints while it runs",
-        )));
+    if lines().any(autorate::is_config) {
+        return Some(autorate::read(text));
     }
     let is_conf = lines().any(|line| line.starts_with("UPLINK=") || line.starts_with("DOWNLINK="));
     is_conf.then(|| uci::read_conf(text))
@@ -139,8 +148,11 @@ fn refuse_non_text(text: &str) -> Result<(), FormatError> {
             "the text has more than 4 MiB: paste the lines of tc alone",
         ));
     }
-    const MARKUP: [&str; 10] =
-        ["<pre", "<br", "<p>", "<div", "<html", "<code", "<span", "&gt;", "&lt;", "&nbsp;"];
+    // `ip link` prints <BROADCAST,MULTICAST,UP>.
+    const MARKUP: [&str; 12] = [
+        "<pre", "<br>", "<br/", "<br ", "<p>", "<div", "<html", "<code", "<span", "&gt;", "&lt;",
+        "&nbsp;",
+    ];
     for (index, line) in text.lines().enumerate() {
         if let Some(found) = MARKUP.iter().find(|mark| line.to_ascii_lowercase().contains(**mark)) {
             let message =

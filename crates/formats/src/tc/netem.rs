@@ -54,9 +54,12 @@ pub(super) fn options(
 fn demanded(options: &[TcOption], setup: &mut TcSetup) {
     let find = |name: &str| options.iter().find(|it| it.name == name);
     let has = |names: &[&str]| names.iter().any(|name| find(name).is_some());
-    for (name, needed) in
-        [("gap", &["reorder"][..]), ("reorder", &["delay"]), ("ecn", &["loss", "ge_enter"])]
-    {
+    for (name, needed) in [
+        ("gap", &["reorder"][..]),
+        ("reorder", &["delay"]),
+        ("distribution", &["jitter"]),
+        ("ecn", &["loss", "ge_enter"]),
+    ] {
         if let Some(option) = find(name).filter(|_| !has(needed)) {
             let text = format!("tc refuses `{name}` of netem without `{}`; add it", needed[0]);
             setup.note(TcNoteKind::Refused, option.line, text);
@@ -79,7 +82,7 @@ fn one(
     setup: &mut TcSetup,
 ) -> Result<Found, FormatError> {
     let share = |given| share_of(token, given);
-    Ok(match token.text {
+    Ok(match whole_word(token.text, tokens.is_strict) {
         "limit" => {
             let given = tokens.value_of(token)?;
             // get_size, though it counts packets (iproute2 6.1 tc/q_netem.c).
@@ -90,7 +93,7 @@ fn one(
         "delay" | "latency" => delay(token, tokens)?,
         "loss" | "drop" => loss(token, tokens, setup)?,
         "corrupt" | "duplicate" | "reorder" => {
-            let name = match token.text {
+            let name = match whole_word(token.text, tokens.is_strict) {
                 "corrupt" => "corrupt",
                 "duplicate" => "duplicate",
                 _ => "reorder",
@@ -103,14 +106,22 @@ fn one(
             let given = tokens.value_of(token)?;
             let bps = units::rate(given.text).map_err(|why| FormatError::at(given.line, why))?;
             let mut found = vec![("rate", TcValue::Bps(bps))];
-            if let Some(bytes) = tokens.next_number() {
+            if let Some(bytes) = tokens.next_signed() {
                 found.push(("rate_overhead", TcValue::Text(bytes.text.to_owned())));
-                while tokens.next_number().is_some() {}
+                while tokens.next_signed().is_some() {}
             }
             found
         }
         "gap" => vec![("gap", TcValue::Text(tokens.value_of(token)?.text.to_owned()))],
-        "packetoverhead" | "cellsize" | "celloverhead" | "seed" => {
+        "packetoverhead" | "cellsize" | "celloverhead" => {
+            let name = match token.text {
+                "packetoverhead" => "packetoverhead",
+                "cellsize" => "cellsize",
+                _ => "celloverhead",
+            };
+            vec![(name, TcValue::Text(tokens.value_of(token)?.text.to_owned()))]
+        }
+        "seed" => {
             tokens.value_of(token)?;
             Vec::new()
         }
@@ -119,12 +130,7 @@ fn one(
             vec![("distribution", TcValue::Text(given.text.to_owned()))]
         }
         "slot" => {
-            while tokens
-                .peek()
-                .is_some_and(|it| !KNOWN.contains(&it.text) || it.text == "distribution")
-            {
-                tokens.next();
-            }
+            slot(tokens);
             vec![("slot", TcValue::Flag)]
         }
         "ecn" => vec![("ecn", TcValue::Flag)],
@@ -134,6 +140,43 @@ fn one(
             Vec::new()
         }
     })
+}
+
+/// tc's word for one of its beginnings, in the order in which tc tries them (iproute2 6.1
+/// tc/q_netem.c, `matches`).
+fn whole_word(text: &str, is_strict: bool) -> &str {
+    const TRIED: [&str; 14] = [
+        "limit",
+        "latency",
+        "delay",
+        "loss",
+        "drop",
+        "seed",
+        "ecn",
+        "reorder",
+        "corrupt",
+        "gap",
+        "duplicate",
+        "distribution",
+        "rate",
+        "slot",
+    ];
+    let begun = TRIED.iter().find(|it| is_strict && !text.is_empty() && it.starts_with(text));
+    begun.copied().unwrap_or(text)
+}
+
+/// The words after `slot`.
+fn slot(tokens: &mut Tokens<'_>) {
+    while let Some(token) = tokens.peek() {
+        match token.text {
+            "distribution" | "packets" | "bytes" => {
+                tokens.next();
+                tokens.next();
+            }
+            number if number.starts_with(|c: char| c.is_ascii_digit()) => _ = tokens.next(),
+            _ => break,
+        }
+    }
 }
 
 fn delay(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError> {
@@ -189,7 +232,11 @@ fn loss(
             }
         }
         "state" => {
-            while tokens.peek().is_some_and(|it| !KNOWN.contains(&it.text)) {
+            const STATES: [&str; 5] = ["p13", "p31", "p32", "p23", "p14"];
+            let is_part = |it: Token<'_>| {
+                STATES.contains(&it.text) || it.text.starts_with(|c: char| c.is_ascii_digit())
+            };
+            while tokens.peek().is_some_and(is_part) {
                 tokens.next();
             }
             let text = "`loss state`, a Markov chain of four states, has no counterpart here";
@@ -262,7 +309,9 @@ fn instead_of(option: &str) -> Option<&'static str> {
         "corrupt" => "packets arrive intact; receivers drop corrupted ones, so add it to `loss`",
         "duplicate" => "every packet arrives at most once",
         "reorder" | "gap" => "packets overtake each other only by jitter, with `reorder = true`",
-        "rate_overhead" => "the rate counts packets; set the link's `framing` and `cells`",
+        "rate_overhead" | "packetoverhead" | "cellsize" | "celloverhead" => {
+            "the rate counts packets; set the link's `framing` and `cells`"
+        }
         "slot" => "the link sends as soon as it is free",
         "ecn" => "a loss drops the packet instead of marking it",
         _ => return None,

@@ -40,8 +40,12 @@ pub(super) enum Form {
     Hex,
     /// Any word.
     Text,
+    /// A word, `block` and a number.
+    Event,
     /// Sixteen numbers.
     Sixteen,
+    /// Up to sixteen numbers.
+    Bands,
     /// Three numbers.
     Three,
 }
@@ -84,7 +88,10 @@ const fn word(word: &'static str, form: Form, ours: Ours) -> OptionWord {
     OptionWord { word, form, ours }
 }
 
-use Form::{Bytes, Count, Flag, Hex, Millis, Nanos, Packets, Percent, Rate, Real, Seconds, Three};
+use Form::{
+    Bands, Bytes, Count, Event, Flag, Hex, Millis, Nanos, Packets, Percent, Rate, Real, Seconds,
+    Three,
+};
 use Form::{Signed, Sixteen, Size, SizedPackets, Text, Time, TimeOrPackets, WholePercent};
 use Ours::{Hertz, Is, Missing, Same, Sets};
 
@@ -164,7 +171,7 @@ const RED: [OptionWord; 14] = [
     word("harddrop", Flag, Sets("hard_drop", "true")),
     word("adaptive", Flag, Same),
     word("nodrop", Flag, Missing),
-    word("qevent", Text, Missing),
+    word("qevent", Event, Missing),
     word("ewma", Count, Missing),
     word("Scell_log", Count, Missing),
 ];
@@ -305,10 +312,11 @@ pub(super) const HTB_CLASS: [OptionWord; 11] = [
     word("level", Text, Same),
 ];
 
-const PRIO: [OptionWord; 3] = [
-    word("bands", Count, Missing),
-    word("priomap", Sixteen, Missing),
+const PRIO: [OptionWord; 4] = [
+    word("bands", Count, Same),
+    word("priomap", Bands, Same),
     word("multiqueue:", Text, Missing),
+    word("multiqueue", Flag, Missing),
 ];
 
 const CAKE: [OptionWord; 7] = [
@@ -361,32 +369,12 @@ pub(super) const KINDS: &[KindTable] = &[
     kind("noqueue", "", &[], &[]),
 ];
 
-/// Known kinds of the kernel without a counterpart.
-pub(super) const WITHOUT_COUNTERPART: [&str; 17] = [
-    "hhf",
-    "drr",
-    "qfq",
-    "ets",
-    "mqprio",
-    "taprio",
-    "multiq",
-    "skbprio",
-    "plug",
-    "teql0",
-    "cbs",
-    "etf",
-    "blackhole",
-    "gred",
-    "cbq",
-    "dsmark",
-    "atm",
-];
-
-/// Other spellings of words (iproute2 6.1 tc/q_tbf.c, q_htb.c, q_dualpi2.c of 2025).
+/// Other spellings of words (iproute2 6.1 tc/q_tbf.c, q_htb.c, q_red.c).
 pub(super) fn canonical(word: &str) -> &str {
     match word {
         "buffer" | "maxburst" => "burst",
         "latency" => "lat",
+        "adaptative" => "adaptive",
         "cbuffer" | "cmaxburst" => "cburst",
         other => other,
     }

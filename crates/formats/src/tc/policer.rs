@@ -18,14 +18,73 @@ pub(super) fn read(
     at: usize,
     setup: &mut TcSetup,
 ) -> Result<(), FormatError> {
+    let found = match whole(&words[..at]) {
+        Ok(()) => options(&words[at + 1..])?,
+        Err(what) => Err(partial(&what)),
+    };
+    keep(device, words, at, found, setup);
+    Ok(())
+}
+
+fn partial(what: &str) -> String {
+    format!("it looks at {what}, and a link polices all packets")
+}
+
+/// Reads a policer as tc shows it; `all` are the packets that its filter takes.
+pub(super) fn shown(
+    device: &str,
+    words: &[Token<'_>],
+    at: usize,
+    all: Result<filters::Conditions, String>,
+    setup: &mut TcSetup,
+) {
+    let found = match all {
+        Ok((u64::MAX, false)) => as_shown(&words[at + 1..]),
+        Ok(_) => Err(partial("the DSCP or ECN")),
+        Err(what) => Err(partial(&what)),
+    };
+    keep(device, words, at, found, setup);
+}
+
+/// Rate in bit/s and burst in bytes as printed (iproute2 6.1 tc/m_police.c, print_police).
+fn as_shown(words: &[Token<'_>]) -> Result<(u64, u64), String> {
+    let value = |name: &str| {
+        let at = words.iter().position(|it| it.text == name)?;
+        words.get(at + 1).map(|it| it.text)
+    };
+    for name in ["peakrate", "avrate", "pkts_rate"] {
+        if let Some(given) = value(name) {
+            return Err(format!("`{name} {given}` has no counterpart here"));
+        }
+    }
+    for (name, none) in [("overhead", "0b"), ("linklayer", "ethernet")] {
+        if let Some(given) = value(name).filter(|it| *it != none) {
+            return Err(format!("`{name} {given}` has no counterpart here"));
+        }
+    }
+    if let Some(given) = value("mtu").filter(|it| size(it).is_ok_and(|it| it < FRAME_BYTES)) {
+        return Err(format!("`mtu {given}` has no counterpart here"));
+    }
+    if !value("action").is_some_and(is_drop) {
+        return Err("it does not drop what exceeds".to_owned());
+    }
+    let cut = || "its line is cut off: paste all of it".to_owned();
+    let (rate, burst) = value("rate").zip(value("burst")).ok_or_else(cut)?;
+    Ok((units::rate(rate)?, size(burst)?))
+}
+
+/// Adds a policer, or says why it is left out.
+fn keep(
+    device: &str,
+    words: &[Token<'_>],
+    at: usize,
+    found: Result<(u64, u64), String>,
+    setup: &mut TcSetup,
+) {
     let line = words[at].line;
     let of_parent = words.windows(2).find(|pair| pair[0].text == "parent").map(|pair| pair[1].text);
     let is_ingress = words[..at].iter().any(|it| it.text == "ingress")
         || of_parent.is_some_and(|it| it.starts_with("ffff:") && it != "ffff:fff3");
-    let found = match whole(&words[..at]) {
-        Ok(()) => options(&words[at + 1..])?,
-        Err(what) => Err(format!("it looks at {what}, and a link polices all packets")),
-    };
     let limit = match found {
         Ok(limit) => Some(limit),
         Err(why) => {
@@ -34,7 +93,6 @@ pub(super) fn read(
         }
     };
     setup.policers.push(TcPolicer { device: device.to_owned(), is_ingress, limit, line });
-    Ok(())
 }
 
 /// Whether a filter takes every packet; if not, names a condition.

@@ -1,10 +1,12 @@
 //! The scenario of a set-up: its line, its queue, and a household's traffic.
 
+use super::capacity;
+use super::household;
 use super::line::lines;
 use super::netem;
 use super::policer;
 use super::scheduler_toml::packing;
-use super::shaped::{ETHERNET_BYTES, ShapedLine, USUAL_BPS};
+use super::shaped::{ShapedLine, has_details};
 use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
@@ -35,8 +37,6 @@ pub struct TcImport {
 }
 
 const ASSUMED_RTT_NS: u64 = 40_000_000;
-/// The largest packet of an Ethernet, without its header.
-const MTU_BYTES: i64 = 1500;
 
 /// One direction of the scenario.
 struct Direction<'a> {
@@ -91,6 +91,12 @@ pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError>
     import.unknown.push(
         "the traffic: the flows of the scenario are what a household may do at a time".to_owned(),
     );
+    for index in (1..import.unknown.len()).rev() {
+        let (before, [it, ..]) = import.unknown.split_at(index) else { continue };
+        if before.contains(it) {
+            import.unknown.remove(index);
+        }
+    }
     let comments: String = import
         .read
         .iter()
@@ -101,7 +107,7 @@ pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError>
         "# Made from a set-up of tc.\n#\n{comments}\nname = {}\nduration = \"60s\"\nwarmup = \
          \"10s\"\n\n{links}{}",
         quoted(&wish.name),
-        flows(&names, &show_time(rtt + added))
+        household::flows(&names, &show_time(rtt + added))
     );
     Ok(import)
 }
@@ -115,8 +121,9 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", if plain.is_empty() { "line" } else { &plain })
 }
 
-fn is_ifb(device: &str) -> bool {
-    device.starts_with("ifb")
+/// Whether a device has the arrivals of another one: an ifb, or the target of a redirection.
+fn takes_arrivals(setup: &TcSetup, device: &str) -> bool {
+    device.starts_with("ifb") || setup.redirects.iter().any(|it| it.to == device)
 }
 
 /// The lines of the scenario: one device, and the ifb of its ingress.
@@ -139,6 +146,7 @@ fn choose<'a>(
         };
         return Ok(pair(setup, line, &held));
     }
+    let is_ifb = |device: &str| takes_arrivals(setup, device);
     let out: Vec<&&ShapedLine> = held.iter().filter(|it| !is_ifb(&it.device)).collect();
     let candidates: Vec<&&ShapedLine> = match out.iter().filter(|it| shaped(it)).count() {
         0 => out,
@@ -169,6 +177,7 @@ fn choose<'a>(
 
 /// A device, with the ifb of its ingress.
 fn pair<'a>(setup: &TcSetup, line: &'a ShapedLine, all: &[&'a ShapedLine]) -> Vec<Direction<'a>> {
+    let is_ifb = |device: &str| takes_arrivals(setup, device);
     if is_ifb(&line.device) {
         return vec![Direction { name: "down", line }];
     }
@@ -202,6 +211,11 @@ fn link(
     let given = wish.rate.as_deref().map(units::rate).transpose().map_err(FormatError::whole)?;
     let Some(bps) = line.bps().or(given) else {
         return Err(FormatError::whole(match line.chain.first().map(String::as_str) {
+            Some(kind @ ("htb" | "hfsc"))
+                if line.aqm.is_none() && setup.classes.iter().any(|it| it.kind == kind) =>
+            {
+                no_default(kind, on)
+            }
             Some(kind @ ("htb" | "hfsc")) if line.shapers.is_empty() => format!(
                 "the text does not have the rate of {kind} on {on}, which `tc class show` prints: \
                  paste that too, or give the rate, such as --rate 50mbit"
@@ -214,8 +228,10 @@ fn link(
     };
     let queue = queue(line, import)?;
     let rate = match &line.scheduler {
-        Some(scheduler) if scheduler.bps.is_some() => behind(line, bps, given, import),
-        _ => rate(line, bps, given, import),
+        Some(scheduler) if scheduler.bps.is_some() => {
+            capacity::behind(line, bps, given, &mut import.unknown)
+        }
+        _ => capacity::rate(line, bps, given, &mut import.unknown),
     };
     let (framing, phrase) = framing(setup, line, rate.starts_with('{'))?;
     import.unknown.extend(phrase);
@@ -247,56 +263,17 @@ fn link(
     Ok((text, delay))
 }
 
-/// The rate of the line behind htb's classes, which do the shaping.
-fn behind(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) -> String {
-    let behind = given.filter(|it| *it > bps).unwrap_or_else(|| {
-        let assumed = bps.max(USUAL_BPS);
-        import.unknown.push(format!(
-            "the rate of {} itself, at which a burst leaves: {} is assumed; --rate sets it",
-            if line.device.is_empty() { "the device" } else { &line.device },
-            show_rate(assumed)
-        ));
-        assumed
-    });
-    format!("\"{}\"", show_rate(behind))
-}
-
-/// The rate of a link: a token bucket if its shaper has a burst of several frames. If its burst is
-/// one frame, it sends at the rate.
-fn rate(line: &ShapedLine, bps: u64, given: Option<u64>, import: &mut TcImport) -> String {
-    let shaper = line.shapers.iter().find(|it| it.bps == bps);
-    let Some((shaper, burst)) = shaper.and_then(|it| Some((it, it.burst?))) else {
-        return format!("\"{}\"", show_rate(bps));
-    };
-    const FRAME: u64 = (MTU_BYTES + ETHERNET_BYTES) as u64;
-    if burst < 2 * FRAME {
-        let lost = if shaper.kind == "tbf" && burst < FRAME {
-            format!(", which makes the kernel drop frames of {FRAME} B")
-        } else {
-            String::new()
-        };
-        import.unknown.push(format!(
-            "the burst of {burst} B{lost}: packets leave one by one at the rate here"
-        ));
-        return format!("\"{}\"", show_rate(bps));
-    }
-    let behind = behind(line, bps, given, import);
-    let overhead = line.shaper_overhead.iter().flat_map(|it| {
-        [format!("overhead = \"{}B\"", it.bytes)].into_iter().chain(packing(it.packing()))
-    });
-    let overhead: String = overhead.map(|it| format!(", {it}")).collect();
-    // A class of htb sends while it is not in debt, tbf once it has enough tokens.
-    format!(
-        "{{ kind = \"bucket\", rate = \"{}\", burst = \"{burst}B\", line = {behind}, overdraft = \
-         {}{overhead} }}",
-        show_rate(bps),
-        shaper.kind != "tbf"
-    )
-}
-
 fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError> {
+    let is_hidden = is_hidden_by_netem(line);
     if let Some(aqm) = &line.aqm {
-        return Ok(aqm.text.clone());
+        if !is_hidden {
+            return Ok(aqm.text.clone());
+        }
+        import.unknown.push(format!(
+            "netem has the rate, so that packets wait in netem's own queue, a tail drop, and `{}` \
+             below it sees none: the queue here is that of netem",
+            aqm.text
+        ));
     }
     let Some(netem) = &line.netem else {
         let on = if line.device.is_empty() { "the device" } else { &line.device };
@@ -305,6 +282,7 @@ fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError
                 "{kind} on {on} has the kernel's default discipline below every transmit queue, \
                  which the text does not name: paste what `tc qdisc show` prints"
             ),
+            Some(kind @ ("htb" | "hfsc")) => no_default(kind, on),
             _ => format!(
                 "the class that holds the queue of {on} is not known: the text has neither its \
                  `default` class nor a single leaf; paste `tc class show` too"
@@ -320,7 +298,23 @@ fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError
     Ok(format!("taildrop:limit={limit}p"))
 }
 
-/// The keys of a link's framing, and a phrase if the framing is unknown.
+/// Whether packets wait in a netem with a rate, before the AQM below it (Linux 6.1 sch_netem.c,
+/// netem_dequeue, which hands on only packets that are due).
+fn is_hidden_by_netem(line: &ShapedLine) -> bool {
+    let Some(rate) = line.netem.as_ref().and_then(|it| it.rate("rate")) else { return false };
+    line.shapers.iter().all(|it| it.bps >= rate)
+}
+
+/// Why a tree has no class for packets that no filter names.
+fn no_default(kind: &str, on: &str) -> String {
+    let fate = if kind == "hfsc" { "the kernel drops" } else { "the kernel does not shape" };
+    format!(
+        "{kind} on {on} has several leaves and none that its `default` names, so {fate} packets \
+         that no filter names: give `default` the number of a leaf, or paste `tc class show` too"
+    )
+}
+
+/// The keys of a link's framing, and a phrase if it is unknown.
 fn framing(
     setup: &TcSetup,
     line: &ShapedLine,
@@ -332,7 +326,8 @@ fn framing(
     let Some(overhead) = line.overhead.as_ref().or(of_shaper) else {
         let is_hidden = setup.source.is_state()
             && line.shaper_overhead.is_none()
-            && line.shapers.iter().any(|it| it.kind != "cake");
+            && line.shapers.iter().any(|it| it.kind != "cake")
+            && !has_details(setup, &line.device);
         let phrase = is_hidden.then(|| {
             "the overhead of the line: only `tc -d` prints `stab`, so none is counted".to_owned()
         });
@@ -350,36 +345,4 @@ fn framing(
     })?;
     let keys = [format!("framing = \"{bytes}B\"")].into_iter().chain(packing(overhead.packing()));
     Ok((keys.map(|it| it + "\n").collect(), None))
-}
-
-fn flows(links: &[&str], rtt: &str) -> String {
-    let has = |name: &str| links.contains(&name);
-    let mut text =
-        String::from("# The traffic is an assumption: what a household may do at a time.\n");
-    let mut group = |name: &str, count: u64, link: &str, app: &str| {
-        let back = links.iter().find(|it| **it != link);
-        let count = if count > 1 { format!("count = {count}\n") } else { String::new() };
-        let reverse = back.map(|it| format!("reverse = [\"{it}\"]\n")).unwrap_or_default();
-        text.push_str(&format!(
-            "[[flows]]\nname = \"{name}\"\n{count}path = [\"{link}\"]\n{reverse}rtt = \"{rtt}\"\n\
-             start = \"0s..1s\"\napp = {app}\n\n"
-        ));
-    };
-    let voice = "{ kind = \"voice\", codec = \"g711\" }";
-    if has("down") {
-        group("download", 2, "down", "{ kind = \"bulk\" }");
-        group(
-            "video",
-            1,
-            "down",
-            "{ kind = \"chunks\", every = \"4s\", rates = [\"1mbit\", \"3mbit\", \"6mbit\"] }",
-        );
-        group("web", 1, "down", "{ kind = \"web\", reading = \"5s\" }");
-        group("call-in", 1, "down", voice);
-    }
-    if has("up") {
-        group("upload", if has("down") { 1 } else { 2 }, "up", "{ kind = \"bulk\" }");
-        group("call-out", 1, "up", voice);
-    }
-    text.trim_end().to_owned() + "\n"
 }

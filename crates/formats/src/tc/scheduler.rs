@@ -6,6 +6,7 @@ use super::scheduler_toml::{TcScheduler, TcSchedulerClass};
 use super::shaped::{DEEPEST, ShapedLine, of_shaper, pfifo};
 use super::tree::{TcClass, TcParent, TcQdisc, TcSetup, TcValue, is_class, minor, same_number};
 use super::units::show_rate;
+use super::words::USUAL_BANDS;
 
 /// The tree of an htb with several leaves; `None` if the text lacks a part of it, or a leaf has no
 /// counterpart.
@@ -95,9 +96,16 @@ fn classes_of(
         };
         let dscp = (0..64).filter(|&at| chosen[usize::from(at)] == Some(class.id.as_str()));
         let dscp = dscp.filter(|_| default.is_none_or(|it| it.id != class.id)).collect();
+        let mut keys = keys(class);
+        // The kernel makes a class of htb a root if its parent is not there (Linux 6.1 sch_htb.c,
+        // htb_change_class).
+        let above = parent_of(class);
+        if !all.iter().any(|it| Some(name(&it.id)) == above) {
+            keys.retain(|it| it.0 != "parent");
+        }
         classes.push(TcSchedulerClass {
             name: name(&class.id),
-            keys: keys(class),
+            keys,
             dscp,
             aqm: aqm.map(|it| it.text),
         });
@@ -139,10 +147,9 @@ pub(super) fn of_prio(
 /// 6.1 net/ipv4/route.c, ip_tos2prio).
 const PRIORITY_OF_DSCP: [u8; 8] = [0, 0, 2, 2, 6, 6, 4, 4];
 
-/// The bands of the priorities 0 to 15 (iproute2 6.1 tc/q_prio.c).
-fn priomap(qdisc: &TcQdisc) -> Option<[u8; 16]> {
-    const USUAL: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
-    let Some(option) = qdisc.option("priomap") else { return Some(USUAL) };
+/// The bands of the priorities 0 to 15.
+pub(super) fn priomap(qdisc: &TcQdisc) -> Option<[u8; 16]> {
+    let Some(option) = qdisc.option("priomap") else { return Some(USUAL_BANDS) };
     let TcValue::Text(text) = &option.value else { return None };
     let numbers: Vec<u8> = text.split_whitespace().filter_map(|it| it.parse().ok()).collect();
     numbers.try_into().ok()

@@ -4,7 +4,7 @@ use sojourn_aqm::{Framing, Packing};
 
 use super::aqm::AqmOfTc;
 use super::scheduler_toml::TcScheduler;
-use super::tree::{TcOption, TcOverhead, TcQdisc, TcValue};
+use super::tree::{TcOption, TcOverhead, TcQdisc, TcSetup, TcValue};
 use crate::FormatError;
 
 /// The Ethernet header, which the kernel's packet length includes but an IP packet does not.
@@ -52,6 +52,8 @@ pub struct ShapedLine {
     pub chain: Vec<String>,
     /// Parts that could not be represented.
     pub missing: Vec<String>,
+    /// The device whose arrivals are redirected to this one.
+    pub arrives_on: Option<String>,
 }
 
 impl ShapedLine {
@@ -76,7 +78,10 @@ impl ShapedLine {
     /// Bytes that the kernel counts in addition to the IP packet.
     pub fn header_bytes(&self) -> i64 {
         const WITHOUT: [&str; 5] = ["ppp", "tun", "wg", "pppoe", "wwan"];
-        let is_without = WITHOUT.iter().any(|it| self.device.starts_with(it));
+        // The ifb of sqm-scripts or qosmate, which takes the arrivals of the device in its name.
+        let of_ifb = ["ifb4", "ifb-"].iter().find_map(|it| self.device.strip_prefix(it));
+        let device = self.arrives_on.as_deref().or(of_ifb).unwrap_or(&self.device);
+        let is_without = WITHOUT.iter().any(|it| device.starts_with(it));
         if is_without { 0 } else { ETHERNET_BYTES }
     }
 }
@@ -84,6 +89,16 @@ impl ShapedLine {
 /// A phrase for an option without a counterpart.
 pub(super) fn lacking(text: &str, line: usize) -> String {
     format!("`{text}` (line {line}) has no counterpart here")
+}
+
+/// Whether the text has what only `tc -d` prints of a device's shaper, and thus would have its size
+/// table (iproute2 6.1 tc/q_htb.c, q_tbf.c).
+pub(super) fn has_details(setup: &TcSetup, device: &str) -> bool {
+    let of_qdisc =
+        |it: &TcQdisc| it.option("ver").is_some() || it.kind == "tbf" && it.option("mpu").is_some();
+    let is_level = |it: &TcOption| it.name == "level";
+    setup.qdiscs.iter().any(|it| it.device == device && of_qdisc(it))
+        || setup.classes.iter().any(|it| it.device == device && it.options.iter().any(is_level))
 }
 
 /// The queue of a class without a discipline (Linux 6.1 sch_htb.c, htb_change_class).

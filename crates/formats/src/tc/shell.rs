@@ -6,6 +6,8 @@ use super::shell_arithmetic;
 const RUNNERS: [&str; 11] =
     ["sudo", "command", "exec", "run", "then", "do", "else", "SILENT=1", "up", "pre-up", "post-up"];
 
+const CARRIERS: [&str; 8] = ["docker", "podman", "kubectl", "lxc", "ssh", "adb", "nsenter", "doas"];
+
 /// The variables that a script has assigned so far.
 #[derive(Default)]
 pub(super) struct Variables {
@@ -95,7 +97,15 @@ pub(super) fn plain(command: &str) -> String {
     while words.peek().is_some_and(|it| RUNNERS.contains(it)) {
         words.next();
     }
-    let rest: Vec<&str> = words.collect();
+    let mut rest: Vec<&str> = words.collect();
+    // Programs that run a command elsewhere, with words of their own before it.
+    let is_carrier = rest.first().is_some_and(|it| CARRIERS.contains(it));
+    let is_tc = |pair: &[&str]| {
+        pair[0].rsplit('/').next() == Some("tc") && matches!(pair[1], "qdisc" | "class" | "filter")
+    };
+    if let Some(at) = rest.windows(2).position(is_tc).filter(|_| is_carrier) {
+        rest.drain(..at);
+    }
     match rest.as_slice() {
         ["ip", "netns", "exec", _, inside @ ..] => inside.join(" "),
         _ => rest.join(" "),

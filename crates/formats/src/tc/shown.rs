@@ -3,10 +3,10 @@
 
 use super::commands::{of_tc, without_prompt};
 use super::filters_shown;
+use super::places;
 use super::statement::{Head, class_options, head_word, qdisc_options, size_table};
 use super::tree::{
-    TcClass, TcCounters, TcNote, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
-    same_number,
+    TcClass, TcCounters, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
 };
 use super::words::{Token, Tokens};
 use crate::FormatError;
@@ -30,7 +30,16 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
             device = device_of(command);
             continue;
         }
+        if let Some(first) = line_words.first().filter(|it| it.text == "deleted") {
+            records.extend((!words.is_empty()).then(|| (device.clone(), words.split_off(0))));
+            let text = "the line says what was deleted, and is left out";
+            setup.note(TcNoteKind::Unknown, first.line, text);
+            continue;
+        }
         for (at, word) in line_words.iter().copied().enumerate() {
+            if at == 0 && matches!(word.text, "added" | "replaced") {
+                continue;
+            }
             if is_start(at, &line_words, &words) {
                 records.extend((!words.is_empty()).then(|| (device.clone(), words.split_off(0))));
             }
@@ -41,8 +50,7 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     for (device, record) in &records {
         read_record(device, record, &mut setup)?;
     }
-    place_classes(&mut setup);
-    place_filters(&mut setup);
+    places::complete(&mut setup);
     match setup.qdiscs.is_empty() {
         true => Err(FormatError::whole(
             "no line `qdisc KIND HANDLE:` is in the text; paste what `tc -s qdisc show` prints",
@@ -51,58 +59,9 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     }
 }
 
-/// Classes are shown without their device; it is the device of the discipline with their major
-/// number.
-fn place_classes(setup: &mut TcSetup) {
-    let TcSetup { classes, qdiscs, notes, .. } = setup;
-    for class in classes.iter_mut().filter(|it| it.device.is_empty()) {
-        let major = class.id.split(':').next().unwrap_or("");
-        let is_owner = |it: &&TcQdisc| {
-            it.kind == class.kind && same_number(it.handle.trim_end_matches(':'), major)
-        };
-        let mut owners = qdiscs.iter().filter(is_owner);
-        let (first, second) = (owners.next(), owners.next());
-        match (first, second) {
-            (Some(owner), None) => owner.device.clone_into(&mut class.device),
-            (Some(_), Some(_)) => notes.push(TcNote {
-                kind: TcNoteKind::Unknown,
-                line: class.line,
-                text: format!(
-                    "several devices have a {} with class {}: paste `tc class show dev NAME` with \
-                     that line",
-                    class.kind, class.id
-                ),
-            }),
-            (None, _) => {}
-        }
-    }
-}
-
-/// Filters belong to the device of the only discipline with their major number.
-fn place_filters(setup: &mut TcSetup) {
-    let TcSetup { filters, qdiscs, notes, .. } = setup;
-    for filter in filters.iter_mut().filter(|it| it.device.is_empty()) {
-        let of_major = |it: &&TcQdisc| same_number(it.handle.trim_end_matches(':'), &filter.major);
-        let mut owners = qdiscs.iter().filter(of_major);
-        match (owners.next(), owners.next()) {
-            (Some(owner), None) => owner.device.clone_into(&mut filter.device),
-            (Some(_), Some(_)) => notes.push(TcNote {
-                kind: TcNoteKind::Unknown,
-                line: filter.line,
-                text: format!(
-                    "several devices have a discipline {}: for this filter; paste `tc filter show \
-                     dev NAME` with that line",
-                    filter.major
-                ),
-            }),
-            (None, _) => {}
-        }
-    }
-}
-
 /// The words of a show command such as `tc -s qdisc show dev eth0`, without a prompt. In output,
-/// unlike in a script, `#` is a prompt.
-fn show_command<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
+/// unlike in a script, `#` is one.
+pub(super) fn show_command<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     let prompt = words.iter().position(|it| it.text.ends_with(['#', '$', '%']));
     let command = &words[prompt.map_or(0, |at| at + 1)..];
     let is_output =
@@ -110,7 +69,7 @@ fn show_command<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     (!is_output && of_tc(command).is_some()).then_some(command)
 }
 
-fn device_of(words: &[Token<'_>]) -> String {
+pub(super) fn device_of(words: &[Token<'_>]) -> String {
     let at = words.iter().position(|it| it.text == "dev");
     at.and_then(|at| words.get(at + 1)).map(|it| it.text.to_owned()).unwrap_or_default()
 }
@@ -196,6 +155,13 @@ fn qdisc(
         (_, "ingress" | "clsact") => TcParent::Ingress,
         (parent, _) => parent.unwrap_or(TcParent::Root),
     };
+    if let Some(mark) = rest.iter().find(|it| is_unread(it.text)) {
+        let text = format!(
+            "tc could not read the options of {} there (`{}`): paste the output of a newer tc",
+            kind.text, mark.text
+        );
+        setup.note(TcNoteKind::Refused, mark.line, text);
+    }
     let counters = counters(kind, counted, setup);
     add(
         setup,
@@ -213,16 +179,23 @@ fn qdisc(
     Ok(())
 }
 
-/// Adds a discipline. A post may contain it twice, as printed by `tc -s` and `tc -d`.
+/// Whether a word is the mark of an option that tc did not know how to print (iproute2 6.1
+/// tc/tc_qdisc.c, print_qdisc).
+fn is_unread(word: &str) -> bool {
+    ["[Unknown", "[cannot", "[Cannot"].iter().any(|it| word.starts_with(it))
+}
+
+/// Adds a discipline. A post may have it twice, as `tc -s` and `tc -d` print it.
 fn add(setup: &mut TcSetup, new: TcQdisc) {
     let is_same = |it: &&mut TcQdisc| {
         (&it.device, &it.kind, &it.handle, &it.parent)
             == (&new.device, &new.kind, &new.handle, &new.parent)
     };
-    let Some(known) = setup.qdiscs.iter_mut().find(is_same) else {
-        setup.qdiscs.push(new);
-        return;
-    };
+    if !setup.qdiscs.iter_mut().any(|mut it| is_same(&mut it)) {
+        second_root(setup, &new);
+        return setup.qdiscs.push(new);
+    }
+    let Some(known) = setup.qdiscs.iter_mut().find(is_same) else { return };
     let has_counters = new.counters != TcCounters::default();
     known.counters = if has_counters { new.counters } else { known.counters };
     known.stab = new.stab.or(known.stab.take());
@@ -230,6 +203,20 @@ fn add(setup: &mut TcSetup, new: TcQdisc) {
         if known.options.iter().all(|it| it.name != option.name) {
             known.options.push(option);
         }
+    }
+}
+
+/// Reports a second root, of which tc shows the device only if it is asked for all.
+pub(super) fn second_root(setup: &mut TcSetup, new: &TcQdisc) {
+    let is_root = |it: &&TcQdisc| it.parent == TcParent::Root && it.device == new.device;
+    let earlier = setup.qdiscs.iter().find(is_root).map(|it| it.kind.clone());
+    if let Some(earlier) = earlier.filter(|_| is_root(&new)) {
+        let text = format!(
+            "{earlier} and {} are both the root of one device: paste the lines of one device, or \
+             those of `tc qdisc show`, which names the devices",
+            new.kind
+        );
+        setup.note(TcNoteKind::Contradiction, new.line, text);
     }
 }
 

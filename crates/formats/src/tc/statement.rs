@@ -1,10 +1,31 @@
 //! The common parts of commands and output: device, place, size table, kind, options.
 
-use super::options::{self, WITHOUT_COUNTERPART};
+use super::options;
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcParent, TcSetup, TcValue};
-use super::words::{Token, Tokens, by_table};
+use super::words::{Token, Tokens, USUAL_BANDS, by_table};
 use super::{cake, change, curves, demands, netem};
 use crate::FormatError;
+
+/// Known kinds of the kernel without a counterpart.
+const WITHOUT_COUNTERPART: [&str; 17] = [
+    "hhf",
+    "drr",
+    "qfq",
+    "ets",
+    "mqprio",
+    "taprio",
+    "multiq",
+    "skbprio",
+    "plug",
+    "teql0",
+    "cbs",
+    "etf",
+    "blackhole",
+    "gred",
+    "cbq",
+    "dsmark",
+    "atm",
+];
 
 /// The words before the options.
 #[derive(Default)]
@@ -153,6 +174,23 @@ fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
         let text = "tc refuses `limit` with `latency`, which sets it; delete one";
         setup.note(TcNoteKind::Refused, kind.line, text);
     }
+    if kind.text == "tbf" && has("peakrate") && !has("mtu") && !has("minburst") {
+        let text = "tc refuses `peakrate` of tbf without `mtu`; add it";
+        setup.note(TcNoteKind::Refused, kind.line, text);
+    }
+    if kind.text == "prio" {
+        bands(kind, options, setup);
+    }
+    let nanos = |name: &str| {
+        options.iter().find(|it| it.name == name).and_then(|it| match it.value {
+            TcValue::Nanos(nanos) => Some(nanos),
+            _ => None,
+        })
+    };
+    if nanos("typical_rtt").zip(nanos("max_rtt")).is_some_and(|(typical, most)| typical > most) {
+        let text = "tc refuses a `typical_rtt` above `max_rtt`; lower it";
+        setup.note(TcNoteKind::Refused, kind.line, text);
+    }
     if has("nodrop") && !has("ecn") {
         let text = "the kernel refuses red's `nodrop` without `ecn`; add it";
         setup.note(TcNoteKind::Refused, kind.line, text);
@@ -164,6 +202,34 @@ fn demanded(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
             let text = format!("tc refuses `{}`; {name} is at most {most} sixteenths", option.text);
             setup.note(TcNoteKind::Refused, option.line, text);
         }
+    }
+}
+
+/// Reports bands of prio that the kernel refuses (Linux 6.1 sch_prio.c, prio_tune).
+fn bands(kind: Token<'_>, options: &[TcOption], setup: &mut TcSetup) {
+    const ALLOWED: std::ops::RangeInclusive<u64> = 2..=16;
+    let find = |name: &str| options.iter().rev().find(|it| it.name == name).map(|it| &it.value);
+    let bands = match find("bands") {
+        Some(TcValue::Count(bands)) => *bands,
+        _ => 3,
+    };
+    if !ALLOWED.contains(&bands) {
+        let text = format!("the kernel refuses `bands {bands}` of prio; write 2 to 16");
+        return setup.note(TcNoteKind::Refused, kind.line, text);
+    }
+    let usual = USUAL_BANDS.map(u64::from).to_vec();
+    let map = match find("priomap") {
+        Some(TcValue::Text(text)) => {
+            text.split(' ').filter_map(|it| it.parse().ok()).collect::<Vec<u64>>()
+        }
+        _ => usual,
+    };
+    if let Some(band) = map.iter().find(|it| **it >= bands) {
+        let text = format!(
+            "the kernel refuses a `priomap` with band {band} for {bands} bands; give sixteen \
+             numbers below {bands}"
+        );
+        setup.note(TcNoteKind::Refused, kind.line, text);
     }
 }
 
@@ -186,7 +252,14 @@ pub(super) fn class_options(
     setup: &mut TcSetup,
 ) -> Result<Vec<TcOption>, FormatError> {
     match kind.text {
-        "htb" => by_table("htb", &options::HTB_CLASS, tokens, setup),
+        "htb" => {
+            let options = by_table("htb", &options::HTB_CLASS, tokens, setup)?;
+            if tokens.is_strict && !options.iter().any(|it| it.name == "rate") {
+                let text = "tc refuses a class of htb without `rate`; add it";
+                setup.note(TcNoteKind::Refused, kind.line, text);
+            }
+            Ok(options)
+        }
         "hfsc" => curves::read(tokens),
         other => {
             let text = format!("classes of `{other}` are not read; htb and hfsc have them");

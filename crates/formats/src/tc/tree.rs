@@ -261,7 +261,7 @@ impl TcSetup {
     }
 
     /// The children of a discipline or of its classes.
-    pub fn children<'a>(&'a self, of: &'a TcQdisc) -> impl Iterator<Item = &'a TcQdisc> {
+    pub fn children<'a>(&'a self, of: &'a TcQdisc) -> impl Iterator<Item = &'a TcQdisc> + Clone {
         let major = of.handle.trim_end_matches(':');
         self.qdiscs.iter().filter(move |it| {
             let TcParent::Class(parent) = &it.parent else { return false };

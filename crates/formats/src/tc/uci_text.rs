@@ -72,15 +72,16 @@ pub(super) fn sections_of(
     is_own: impl Fn(&str) -> bool,
 ) -> Result<Vec<Section>, FormatError> {
     let has_entries = text.lines().any(|line| is_entry(line.trim()));
-    if has_entries { of_file(&as_file(text), is_own) } else { of_file(text, is_own) }
+    if has_entries { of_entries(text, is_own) } else { of_file(text, is_own) }
 }
 
 fn of_file(text: &str, is_own: impl Fn(&str) -> bool) -> Result<Vec<Section>, FormatError> {
     let mut all: Vec<Section> = Vec::new();
     let mut is_queue = true;
-    for (index, line) in text.lines().enumerate() {
-        let number = index + 1;
-        let line = line.trim();
+    let numbered = text.lines().enumerate();
+    for (number, line) in
+        numbered.flat_map(|(index, line)| parts(line).map(move |it| (index + 1, it)))
+    {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match word {
             "" => {}
@@ -136,22 +137,76 @@ pub(super) fn is_entry(line: &str) -> bool {
     (line.starts_with("sqm.") || line.starts_with("qosmate.")) && line.contains('=')
 }
 
-/// Converts lines of `uci show` to the form of the file.
-fn as_file(text: &str) -> String {
-    let line = |line: &str| {
-        let entry = line.trim().trim_start_matches(['>', ' ', '#', '$']);
-        if !is_entry(entry) {
-            return line.to_owned();
+/// The sections of `uci show`, or of commands `uci set`, which may not name a section's type.
+fn of_entries(text: &str, is_own: impl Fn(&str) -> bool) -> Result<Vec<Section>, FormatError> {
+    let mut all: Vec<(&str, bool, Section)> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim().trim_start_matches(['>', ' ', '#', '$']);
+        let after_prompt = line.find("uci set ").map_or(line, |at| &line[at..]);
+        if !is_entry(after_prompt) {
+            around_entries(line, index + 1)?;
+            continue;
         }
-        let entry = entry.strip_prefix("uci set ").unwrap_or(entry);
+        let entry = after_prompt.strip_prefix("uci set ").unwrap_or(after_prompt);
         let (name, value) = entry.split_once('=').unwrap_or((entry, ""));
-        match name.split('.').collect::<Vec<_>>().as_slice() {
-            [_, section] => format!("config {value} '{section}'"),
-            [_, _, option] => format!("option {option} {value}"),
-            _ => line.to_owned(),
+        let value = unquoted(value.trim(), index + 1)?;
+        let mut names = name.trim().splitn(3, '.');
+        let (Some(file), Some(section), option) = (names.next(), names.next(), names.next()) else {
+            continue;
+        };
+        let at = all.iter().position(|it| it.0 == section).unwrap_or_else(|| {
+            // `@queue[0]` has its type in its name; SQM has no other type.
+            let of_name = section.strip_prefix('@').and_then(|it| it.split('[').next());
+            let kind = of_name.unwrap_or(if file == "sqm" { "queue" } else { section });
+            all.push((section, is_own(kind), Section { line: index + 1, ..Section::default() }));
+            all.len() - 1
+        });
+        match option {
+            Some(option) => all[at].2.options.push((option.to_owned(), value, index + 1)),
+            None => all[at].1 = is_own(&value),
         }
-    };
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
+    }
+    Ok(all.into_iter().filter(|it| it.1).map(|it| it.2).collect())
+}
+
+/// Refuses a line between entries that is neither another command nor a prompt.
+fn around_entries(line: &str, number: usize) -> Result<(), FormatError> {
+    let word = line.split_whitespace().next().unwrap_or("");
+    let is_other = ["uci", "service", "config", "reload_config"].contains(&word)
+        || word.starts_with("/etc/init.d")
+        || word.contains('@') && word.contains(':')
+        || word.is_empty();
+    match is_other {
+        true => Ok(()),
+        false => {
+            let message = format!("`{word}` begins no line of `uci show`: paste its lines alone");
+            Err(FormatError::at(number, message))
+        }
+    }
+}
+
+/// The statements of a line: a post may have lost the ends of lines.
+fn parts(line: &str) -> impl Iterator<Item = &str> {
+    let mut ends = Vec::new();
+    let mut quote = None;
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(mark), c) if mark == c => quote = None,
+            (None, ' ' | '\t') => {
+                let rest = line[at + 1..].split_whitespace().collect::<Vec<_>>();
+                let begins = |it: &&str| matches!(*it, "option" | "list" | "config");
+                let has_all = rest.len() > 1 && line[at + 1..].starts_with(rest[0]);
+                if has_all && rest.first().is_some_and(begins) && at > 0 {
+                    ends.push(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    ends.push(line.len());
+    let mut start = 0;
+    ends.into_iter().map(move |end| line[std::mem::replace(&mut start, end)..end].trim())
 }
 
 /// The section given by the variables of `/etc/sqm/*.iface.conf`.

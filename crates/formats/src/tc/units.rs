@@ -19,6 +19,12 @@ fn whole(number: f64) -> Option<u64> {
 /// A rate in bit/s, rounded down to whole bytes per second as tc does (`get_rate64`).
 pub(super) fn rate(text: &str) -> Result<u64, String> {
     let refuse = || format!("`{text}` is not a rate: write 10mbit, 500kbit or 1gbit");
+    if text.ends_with('%') {
+        return Err(format!(
+            "`{text}` is a share of the device's own rate, which the text does not have: write the \
+             rate, such as 50mbit"
+        ));
+    }
     let (number, unit) = split(text).ok_or_else(refuse)?;
     let (unit, bits) = match unit.strip_suffix("bps") {
         Some(prefix) => (prefix.to_owned(), 8.0),

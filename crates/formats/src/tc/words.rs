@@ -50,6 +50,13 @@ impl<'t> Tokens<'t> {
         self.next()
     }
 
+    /// The same with an optional sign.
+    pub(super) fn next_signed(&mut self) -> Option<Token<'t>> {
+        let digits = |it: &Token<'t>| it.text.strip_prefix('-').unwrap_or(it.text).to_owned();
+        self.peek().filter(|it| digits(it).starts_with(|c: char| c.is_ascii_digit()))?;
+        self.next()
+    }
+
     /// The words from an index to here, as one text.
     pub(super) fn since(&self, start: usize) -> String {
         let texts: Vec<&str> = self.words[start..self.at].iter().map(|it| it.text).collect();
@@ -142,6 +149,14 @@ fn value(
     match word.form {
         Form::Flag => return Ok(TcValue::Flag),
         Form::Sixteen => return several(16, "sixteen", token, tokens),
+        Form::Event => {
+            let start = tokens.position();
+            for _ in 0..3 {
+                tokens.value_of(token)?;
+            }
+            return Ok(TcValue::Text(tokens.since(start)));
+        }
+        Form::Bands => return bands(token, tokens),
         Form::Three => return several(3, "three", token, tokens),
         _ => {}
     }
@@ -183,12 +198,25 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
             let size = text.split_once('/').map_or(text, |(size, _)| size);
             TcValue::Bytes(signed(&units::size(size)?.to_string())?)
         }
-        Form::Signed => TcValue::Bytes(signed(text.strip_suffix('b').unwrap_or(text))?),
+        Form::Signed => {
+            let bytes = signed(text.strip_suffix('b').unwrap_or(text))?;
+            // iproute2 6.1 tc/q_htb.c and q_tbf.c: get_u16.
+            if is_strict && !(0..=i64::from(u16::MAX)).contains(&bytes) {
+                return Err(format!(
+                    "tc takes 0 to 65535 here, not `{text}`; the overhead of `stab` may be negative"
+                ));
+            }
+            TcValue::Bytes(bytes)
+        }
         Form::Time => TcValue::Nanos(units::time(text, 1e3)?),
-        Form::TimeOrPackets => match text.strip_suffix('p').map(units::count) {
-            Some(Ok(packets)) => TcValue::Count(packets),
-            _ => TcValue::Nanos(units::time(text, 1e3)?),
-        },
+        Form::TimeOrPackets => {
+            // iproute2 6.18 tc/q_dualpi2.c, get_packets.
+            let suffixes = ["packets", "packet", "pkts", "pkt", "p"];
+            match suffixes.iter().find_map(|it| text.strip_suffix(it)).map(units::count) {
+                Some(Ok(packets)) => TcValue::Count(packets),
+                _ => TcValue::Nanos(units::time(text, 1e3)?),
+            }
+        }
         Form::Nanos => TcValue::Nanos(units::time(text, 1.0)?),
         Form::Millis => TcValue::Nanos(units::time(text, 1e6)?),
         Form::Seconds if is_strict && units::count(text).is_err() => {
@@ -207,8 +235,29 @@ pub(super) fn read(form: Form, text: &str, is_strict: bool) -> Result<TcValue, S
             let number = u64::from_str_radix(digits, 16);
             TcValue::Count(number.map_err(|_| format!("`{text}` is not a hexadecimal number"))?)
         }
-        Form::Text | Form::Flag | Form::Sixteen | Form::Three => TcValue::Text(text.to_owned()),
+        Form::Text | Form::Event | Form::Flag | Form::Sixteen | Form::Bands | Form::Three => {
+            TcValue::Text(text.to_owned())
+        }
     })
+}
+
+/// The bands of the priorities 0 to 15 of prio; those that are left out keep tc's (iproute2 6.1
+/// tc/q_prio.c).
+pub(super) const USUAL_BANDS: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+
+fn bands(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<TcValue, FormatError> {
+    let mut given: Vec<String> = Vec::new();
+    while let Some(number) = tokens.next_number() {
+        given.push(
+            units::count(number.text).map_err(|why| FormatError::at(number.line, why))?.to_string(),
+        );
+    }
+    if given.len() > USUAL_BANDS.len() {
+        let message = format!("`{}` lists at most sixteen bands, not {}", token.text, given.len());
+        return Err(FormatError::at(token.line, message));
+    }
+    let rest = USUAL_BANDS.iter().skip(given.len()).map(u8::to_string);
+    Ok(TcValue::Text(given.iter().cloned().chain(rest).collect::<Vec<_>>().join(" ")))
 }
 
 fn real(text: &str) -> Result<f64, String> {

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Cells, Framing, Packing};
 
-use super::super::shaped::{ETHERNET_BYTES, ShapedLine};
+use super::super::shaped::{ETHERNET_BYTES, ShapedLine, has_details};
 use super::super::units::rate_in_words;
 use super::shapers::{aqm_of, described};
 use super::trial::{Hop, trial};
@@ -22,7 +22,10 @@ pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
 fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     let Some(shaper) = line.shapers.first() else { return };
     let is_given = line.overhead.is_some() || line.shaper_overhead.is_some();
-    let is_hidden = findings.setup.source.is_state() && shaper.kind != "cake" && !is_given;
+    let is_hidden = findings.setup.source.is_state()
+        && shaper.kind != "cake"
+        && !is_given
+        && !has_details(findings.setup, &line.device);
     let (counted, given) = (line.counted(), findings.given);
     let adds = given.framing.unwrap_or(USUAL);
     let is_less = PACKETS_BYTES.iter().any(|it| counted.bytes(*it) < adds.bytes(*it));

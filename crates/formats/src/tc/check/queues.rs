@@ -1,7 +1,7 @@
 //! Findings about the discipline that holds the queue.
 
 use super::super::shaped::ShapedLine;
-use super::super::tree::TcQdisc;
+use super::super::tree::{TcOption, TcQdisc, TcValue};
 use super::super::units::{rate_in_words, time_in_words};
 use super::trial::{Hop, trial, with_ecn};
 use super::{Findings, TcFinding, TcSeverity};
@@ -262,12 +262,15 @@ fn cake_rtt(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
 /// Finds a bare number that counts microseconds where milliseconds were probably meant.
 pub(super) fn bare_time(queue: &TcQdisc, findings: &mut Findings<'_>) {
     const LIKELY_MILLIS: u64 = 1000;
-    const TIMES: [&str; 6] = ["rtt", "target", "interval", "tupdate", "ce_threshold", "latency"];
-    for option in queue.options.iter().filter(|it| TIMES.contains(&it.name)) {
-        let name = option.name;
+    const TIMES: [&str; 8] =
+        ["rtt", "target", "interval", "tupdate", "ce_threshold", "lat", "max_rtt", "typical_rtt"];
+    let is_time =
+        |it: &&TcOption| TIMES.contains(&it.name) && matches!(it.value, TcValue::Nanos(_));
+    for option in queue.options.iter().filter(is_time) {
+        let (name, value) = option.text.split_once(' ').unwrap_or((&option.text, ""));
         // cake's `rtt` also sets a target, with the same text.
-        let value = option.text.strip_prefix(name).and_then(|it| it.split_whitespace().next());
-        let number = value.and_then(|it| it.parse::<u64>().ok());
+        let is_derived = option.name == "target" && name == "rtt";
+        let number = value.trim().parse::<u64>().ok().filter(|_| !is_derived);
         let Some(micros) = number.filter(|it| (1..LIKELY_MILLIS).contains(it)) else { continue };
         findings.add(TcFinding {
             line: option.line,

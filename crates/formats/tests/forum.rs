@@ -1,0 +1,346 @@
+//! Pastes from forums, mailing lists and the kernel's own tests of tc: values as the kernel has
+//! them, and nothing lost without a word.
+
+use sojourn_formats::tc::{TcCircumstances, TcImport, TcWish, aqm_of_text, check, read, scenario};
+
+fn attempted(text: &str) -> Result<TcImport, String> {
+    let wish =
+        TcWish { name: "t".to_owned(), rate: Some("50mbit".to_owned()), ..TcWish::default() };
+    read(text).and_then(|setup| scenario(&setup, &wish)).map_err(|error| error.to_string())
+}
+
+fn imported(text: &str) -> TcImport {
+    attempted(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Each text gives all parts, in its scenario or its list of what is unknown.
+fn expect(cases: &[(&str, &[&str])]) {
+    for (text, parts) in cases {
+        let import = imported(text);
+        let all = import.toml.clone() + &import.unknown.join("\n");
+        for part in *parts {
+            assert!(all.contains(part), "`{part}` is not in the import of\n{text}\n{all}");
+        }
+    }
+}
+
+fn refused(cases: &[(&str, &str)]) {
+    for (text, part) in cases {
+        match attempted(text) {
+            Ok(import) => panic!("{text} became\n{}", import.toml),
+            Err(error) => assert!(error.contains(part), "`{part}` is not in `{error}` of\n{text}"),
+        }
+    }
+}
+
+const ROOT: &str = "tc qdisc add dev eth0 root ";
+const SHOWN: &str = "qdisc fq_codel 0: dev eth0 root refcnt 2 limit 500p flows 1024 quantum 1514 \
+                     target 5ms interval 100ms ecn";
+const TREE: &str = "tc qdisc add dev eth0 root handle 1: htb default 20\n\
+                    tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit\n\
+                    tc class add dev eth0 parent 1:1 classid 1:10 htb rate 5mbit\n\
+                    tc class add dev eth0 parent 1:1 classid 1:20 htb rate 5mbit ceil 10mbit\n";
+
+/// iproute2 6.1 tc/q_pie.c, q_codel.c: zeros are not sent.
+#[test]
+fn a_zero_that_tc_does_not_send_leaves_the_default() {
+    for (options, left) in [
+        ("codel limit 0", "\"codel@linux\""),
+        ("fq_codel flows 0", "\"fq_codel@linux\""),
+        ("pie alpha 0 beta 0", "\"pie@linux\""),
+        ("fq_pie ecn_prob 0", "\"fq_pie@linux\""),
+        ("cake bandwidth 0", "\"cake:diffserv=diffserv3\""),
+    ] {
+        let import = imported(&format!("{ROOT}{options}\n"));
+        assert!(import.toml.contains(&format!("queue = {left}")), "{options}: {}", import.toml);
+        let says = |it: &String| it.contains("does not send it") || it.contains("sets nothing");
+        assert!(import.unknown.iter().any(says), "{options}: {:?}", import.unknown);
+    }
+}
+
+/// iproute2 6.18 tc/q_dualpi2.c.
+#[test]
+fn the_gains_and_round_trips_of_dualpi2_are_what_tc_sends() {
+    let shown = "qdisc dualpi2 1: dev eth0 root refcnt 2 limit 10000p memlimit 30280000B target \
+                 15ms tupdate 16ms alpha 0.160156 beta 3.199219 step_thresh 1ms coupling_factor 2";
+    let json = r#"[{"kind":"dualpi2","handle":"1:","dev":"eth0","root":true,"options":{
+        "limit":10000,"alpha":0.160156,"ecn-mask":"any-ect","split-gso":null}}]"#;
+    let of = |options: &str| format!("{ROOT}dualpi2 {options}\n");
+    expect(&[
+        (shown, &["alpha=0.16015625hz,beta=3.19921875hz"]),
+        (&of("alpha 0.16 beta 3.2"), &["alpha=0.15625hz,beta=3.19921875hz"]),
+        (&of("typical_rtt 20ms"), &["target=20ms,tupdate=20ms,alpha=0.13671875hz,beta=2.5hz"]),
+        (
+            &of("max_rtt 300ms target 9ms alpha 1"),
+            &["target=50ms", "`target 9ms` (line 1): tc derives it", "alpha=0.0546875hz"],
+        ),
+        (&of("max_rtt 200ms"), &["target=33333us,tupdate=33333us"]),
+        (&of("step_thresh 20pkt"), &["`step_thresh 20pkt` (line 1) has no counterpart"]),
+        (json, &["`any_ect` (line 1) has no counterpart"]),
+    ]);
+    refused(&[(&of("max_rtt 20ms typical_rtt 100ms"), "`typical_rtt` above `max_rtt`")]);
+}
+
+/// tc-testing: sfb with a rehash below its warm-up; prio with 17 bands; iproute2 6.1 tc/q_prio.c.
+#[test]
+fn bands_and_bounds_are_those_of_the_kernel() {
+    expect(&[
+        (&format!("{ROOT}sfb rehash 60"), &["rehash_interval=60ms"]),
+        (
+            &format!("{ROOT}prio bands 4 priomap 1 1 2 2 3 3 0 0"),
+            &["name = \"band-4\"\ndscp = [6, 7, "],
+        ),
+        (&format!("{ROOT}red limit 1M avpkt 1500 adaptative"), &["ared@linux", "plain RED"]),
+        (
+            &format!("{ROOT}red limit 1M avpkt 1500 qevent early_drop block 10 ecn"),
+            &["`qevent early_drop block 10` (line 1) has no counterpart", "ecn=true"],
+        ),
+    ]);
+    refused(&[
+        (&format!("{ROOT}prio bands 17"), "write 2 to 16"),
+        (&format!("{ROOT}prio bands 2"), "band 2 for 2 bands"),
+        (&format!("{ROOT}tbf rate 1mbit burst 9k limit 9k peakrate 2mbit"), "without `mtu`"),
+        (&format!("{ROOT}tbf rate 1mbit burst 9k limit 9k overhead -4"), "0 to 65535"),
+        (&format!("{ROOT}tbf rate 50% burst 9k limit 9k"), "share of the device's own rate"),
+        (&format!("{ROOT}netem delay 9ms distribution normal"), "without `jitter`"),
+        (&TREE.replace("rate 5mbit ceil", "ceil"), "without `rate`"),
+    ]);
+    let peak = "tbf rate 500kbit burst 50k peakrate 600kbit mtu 1540 latency 20ms";
+    expect(&[(&format!("{ROOT}{peak}"), &["taildrop@bytes:limit=3040B", "`peakrate 600kbit`"])]);
+}
+
+#[test]
+fn a_bare_number_of_packets_is_no_time() {
+    let given = TcCircumstances { line_bps: None, framing: None, rtt_ns: 40_000_000, load: 4 };
+    let codes = |options: &str| {
+        let found = check(&read(&format!("{ROOT}{options}")).unwrap(), given);
+        found.iter().filter(|it| it.code == "time-without-unit").count()
+    };
+    assert_eq!([codes("sfb target 100"), codes("codel target 5"), codes("cake rtt 20")], [0, 1, 1]);
+    assert_eq!(codes("tbf rate 1mbit burst 9k latency 50"), 1);
+}
+
+/// iproute2 6.1 tc/q_netem.c: beginnings of words, signed overheads.
+#[test]
+fn no_part_of_netem_is_lost() {
+    let json = r#"[{"kind":"netem","handle":"1:","dev":"eth0","root":true,"options":{"limit":1000,
+        "delay":{"delay":0.1,"jitter":0.01,"correlation":0.25},
+        "loss-random":{"loss":0.003,"correlation":0.25},"reorder":{"reorder":0.25},"gap":5,
+        "rate":{"rate":125000,"packetoverhead":20,"cellsize":0},"slot":{"min-delay":1}}}]"#;
+    let state = r#"[{"kind":"netem","handle":"1:","dev":"eth0","root":true,"options":{"limit":9,
+        "loss-state":{"p13":0.01,"p31":0.1,"p32":0.05,"p23":0.7,"p14":0.02},"gap":0}}]"#;
+    expect(&[
+        (
+            json,
+            &[
+                "the correlation 25% in `loss 0.3% 25%`",
+                "the correlation 25% in `delay",
+                "`packetoverhead 20`",
+                "`slot` of netem",
+                "`gap 5`",
+            ],
+        ),
+        (state, &["`loss state`"]),
+        (
+            "qdisc netem 1: dev eth0 root refcnt 2 limit 1000 rate 1Mbit packetoverhead 20 \
+             cellsize 48",
+            &["`packetoverhead 20`", "`cellsize 48`"],
+        ),
+        (&format!("{ROOT}netem rate 1mbit -20 del 9ms dup 3%"), &["the framing in", "`dup 3%`"]),
+        (&format!("{ROOT}netem slot 800us 1ms loss 1%"), &["`slot 800us 1ms`", "rate = 0.01"]),
+        // The rate of netem is before the discipline below it.
+        (
+            "tc qdisc add dev eth0 root handle 1: netem rate 9mbit\n\
+             tc qdisc add dev eth0 parent 1: fq_codel\n",
+            &["queue = \"taildrop:limit=1000p\"", "`fq_codel@linux` below it sees none"],
+        ),
+    ]);
+}
+
+/// Linux 6.1 sch_api.c, __qdisc_calculate_pkt_len; sch_generic.h, psched_l2t_ns.
+#[test]
+fn an_overhead_of_the_shaper_counts_on_top_of_the_size_table() {
+    let htb = "tc qdisc add dev ppp0 root handle 1: stab linklayer adsl overhead 10 htb default 1\n\
+               tc class add dev ppp0 parent 1: classid 1:1 htb rate 800kbit overhead 8 linklayer \
+               atm\n";
+    let tree = TREE
+        .replace("htb default", "stab overhead 20 htb default")
+        .replace("bit\n", "bit overhead 8\n");
+    expect(&[
+        (
+            htb,
+            &[
+                "burst = \"1600B\"",
+                "overdraft = true, overhead = \"8B\", cells = \"atm\" }",
+                "framing = \"10B\"\ncells = \"atm\"",
+            ],
+        ),
+        (&tree, &["framing = \"34B\"", "default = \"1-20\"\noverhead = \"8B\""]),
+    ]);
+}
+
+#[test]
+fn the_arrivals_of_a_device_without_header_have_none_on_the_ifb() {
+    expect(&[
+        (
+            "tc qdisc add dev ppp0 handle ffff: ingress\n\
+             tc filter add dev ppp0 parent ffff: matchall action mirred egress redirect dev ifb0\n\
+             tc qdisc add dev ifb0 root tbf rate 9mbit burst 3k latency 50ms\n\
+             tc qdisc add dev ppp0 root tbf rate 1mbit burst 3k latency 50ms\n",
+            &["framing = \"0B\"\nqueue = \"taildrop@bytes:limit=59322B\""],
+        ),
+        (
+            "config queue\n\toption enabled 1\n\toption interface pppoe-wan\n\toption download \
+             16000\n\toption upload 900\n\toption script simplest.qos\n\toption linklayer atm\n\
+             \toption overhead 40\n",
+            &["[links.down]\nrate = \"16mbit\"\nframing = \"40B\"\ncells = \"atm\""],
+        ),
+        (
+            "tc qdisc add dev wan handle ffff: ingress\n\
+             tc filter add dev wan parent ffff: matchall action mirred egress redirect dev veth0\n\
+             tc qdisc add dev veth0 root cake bandwidth 80mbit\n\
+             tc qdisc add dev wan root cake bandwidth 20mbit\n",
+            &["[links.up]\nrate = \"20mbit\"", "[links.down]\nrate = \"80mbit\""],
+        ),
+    ]);
+}
+
+/// iproute2 4.17 to 4.20 tc/q_htb.c, htb_print_opt.
+#[test]
+fn a_default_that_tc_printed_in_decimal_is_told_by_the_classes() {
+    let shown = "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 18 direct_packets_stat 0\n\
+                 class htb 1:1 root rate 9Mbit ceil 9Mbit burst 1600b cburst 1600b\n\
+                 class htb 1:12 parent 1:1 rate 5Mbit ceil 9Mbit burst 1600b cburst 1600b\n\
+                 class htb 1:13 parent 1:1 rate 4Mbit ceil 9Mbit burst 1600b cburst 1600b\n";
+    expect(&[
+        (shown, &["default = \"1-12\"", "`default 18` is taken as decimal"]),
+        (&shown.replace("default 18", "default 13"), &["default = \"1-13\""]),
+        (&shown.replace("default 18", "default 0"), &["kind = \"htb\"\n\n", "does not shape"]),
+    ]);
+    let detailed = shown.replace("default 18", "default 0x12").replace("stat 0", "stat 0 ver 3.17");
+    let unknown = imported(&detailed).unknown;
+    assert!(!unknown.iter().any(|it| it.contains("stab")), "{unknown:?}");
+}
+
+#[test]
+fn characters_and_marks_of_a_web_page_do_no_harm() {
+    let uci = "config queue ‘eth1’\n option enabled ‘1’\n option interface ‘eth1’\n option upload \
+               ‘10000’\n option script ‘piece_of_cake.qos’\n";
+    expect(&[
+        (uci, &["bandwidth=10mbit"]),
+        (&uci.replace('\n', " ").replace(['‘', '’'], "'"), &["bandwidth=10mbit"]),
+        (&format!("[code]\n{SHOWN}\n[/code]\n"), &["limit=500p"]),
+        (&format!("```\n{}\n```", SHOWN.replace(" dev", "\u{200b} dev")), &["limit=500p"]),
+        (
+            &format!("deleted qdisc cake 1: dev eth0 root bandwidth 9Mbit\n{SHOWN}\n"),
+            &["limit=500p"],
+        ),
+        ("docker exec -it web tc qdisc add dev eth0 root codel limit 9\n", &["limit=9p"]),
+        ("➜  ~ sudo tc qdisc add dev eth0 root codel limit 9\n", &["limit=9p"]),
+        (
+            &format!("2: eth0: <BROADCAST,UP> mtu 1500 qdisc fq_codel state UP\n{SHOWN}\n"),
+            &["limit=500p"],
+        ),
+        ("tc -n ns1 qdisc add dev eth0 root codel limit 9\n", &["limit=9p"]),
+        (
+            "uci set sqm.@queue[0].enabled='1'\nuci set sqm.@queue[0].interface='wan'\n\
+             uci set sqm.@queue[0].upload='9000'\n\
+             uci set sqm.@queue[0].script='piece_of_cake.qos'\n\
+             uci commit sqm\n/etc/init.d/sqm restart\n",
+            &["bandwidth=9mbit"],
+        ),
+    ]);
+    refused(&[
+        (&format!("{SHOWN}\n{}", SHOWN.replace("0: dev", "8001: dev")), "both the root"),
+        ("qdisc cake 1: root refcnt 2 [Unknown qdisc, optlen=148]", "paste the output of a newer"),
+        ("# tc qdisc add dev eth0 root codel\nRTNETLINK answers: x", "delete the `#`"),
+        ("class htb 1:1 root rate 9Mbit ceil 9Mbit", "has classes alone"),
+    ]);
+}
+
+#[test]
+fn json_may_have_prompts_around_it_and_classes() {
+    let one = r#"root@a:~# tc -j qdisc show dev eth0
+        [{"kind":"htb","handle":"1:","root":true,"options":{"default":"0x10"}}]
+        root@a:~# tc -j class show dev eth0
+        [{"class":"htb","handle":"1:10","root":true,"leaf":"0x110","rate":1250000,"ceil":1250000,
+        "burst":1600,"cburst":1600}]
+        root@a:~# "#;
+    let curves = r#"[{"kind":"hfsc","handle":"1:","dev":"eth0","root":true,"options":{
+        "default":"0x12"}}]
+        [{"class":"hfsc","handle":"1:12","parent":"1:","ls":{"m1":0,"d":0,"m2":500000},
+        "ul":{"m1":500000,"d":20000,"m2":250000}}]"#;
+    let peak = r#"[{"kind":"tbf","handle":"1:","dev":"eth0","root":true,"options":{"rate":62500,
+        "burst":5120,"minburst":1540,"lat":70000}}]"#;
+    expect(&[
+        (one, &["rate = \"10mbit\""]),
+        (curves, &["rate = \"2mbit\""]),
+        (peak, &["does not print the peakrate"]),
+    ]);
+    let two = r#"[{"kind":"cake","handle":"1:","root":true,"options":{}}]
+        [{"kind":"codel","handle":"1:","root":true,"options":{}}]"#;
+    let alone = r#"[{"class":"htb","handle":"1:10","root":true,"rate":1250000}]"#;
+    refused(&[
+        (two, "cake and codel are both the root"),
+        (alone, "has classes alone"),
+        ("[{\"kind\":\"cake\",\n", "line 2: the JSON is cut off"),
+    ]);
+}
+
+/// Linux 6.1 net/sched/cls_u32.c counts from the IP header; qosmate.sh of 2026, add_tc_filter.
+#[test]
+fn filters_on_the_first_word_choose_by_dscp() {
+    let add = |filter: &str| format!("{TREE}tc filter add dev eth0 parent 1: {filter}\n");
+    expect(&[
+        (&add("protocol ipv6 u32 match u16 0x0b80 0x0fc0 at 0 classid 1:10"), &["dscp = [46]"]),
+        (&add("protocol ip u32 match u8 0xb8 0xfc at 1 flowid 1:10"), &["dscp = [46]"]),
+        (&add("protocol ip u32 match u8 0x11 0xff at 9 flowid 1:10"), &["looks at `u8 0x11 0xff"]),
+        (&add("protocol all u32 match u8 0xb8 0xfc at 1 flowid 1:10"), &["looks at `u8 0xb8"]),
+    ]);
+    let deleted = add("protocol ip prio 1 u32 match ip tos 0xb8 0xfc flowid 1:10")
+        + "tc filter del dev eth0 parent 1: prio 1\n";
+    assert!(!imported(&deleted).toml.contains("dscp"), "{}", imported(&deleted).toml);
+}
+
+/// iproute2 6.1 tc/m_police.c, print_police.
+#[test]
+fn a_policer_is_read_as_tc_shows_it() {
+    let shown = "qdisc ingress ffff: dev eth0 parent ffff:fff1 ----------------\n\
+                 filter parent ffff: protocol all pref 1 matchall chain 0 handle 0x1 \n\
+                 \x20 not_in_hw\n\taction order 1:  police 0x1 rate 10Mbit burst 100Kb mtu 2Kb \
+                 action drop overhead 0b \n\tref 1 bind 1 \n";
+    expect(&[(shown, &["policer = { rate = \"10mbit\", burst = \"102400B\" }"])]);
+    let pipes = shown.replace("action drop", "action pipe");
+    refused(&[(&pipes, "has a policer alone")]);
+}
+
+/// cake-autorate 3.3 defaults.sh.
+#[test]
+fn cake_autorate_gives_its_base_rates_and_says_what_it_changes() {
+    let config = "dl_if=ifb-wan # download interface\nul_if='wan'\nadjust_dl_shaper_rate=1\n\
+                  min_dl_shaper_rate_kbps=5000\nbase_dl_shaper_rate_kbps=60000\n\
+                  max_dl_shaper_rate_kbps=80000\nbase_ul_shaper_rate_kbps=9000\n";
+    expect(&[
+        (
+            config,
+            &[
+                "bandwidth=60mbit",
+                "bandwidth=9mbit",
+                "between 5000 and 80000 kbit/s",
+                "between 5000 and 35000 kbit/s",
+                "the options of cake on wan",
+            ],
+        ),
+        (&config.replace("_rate=1", "_rate=0"), &["does not change the rate of ifb-wan"]),
+    ]);
+}
+
+#[test]
+fn several_transmit_queues_are_one_and_what_that_leaves_out_is_said() {
+    let mq = "tc qdisc add dev eth0 root handle 1: mq\n\
+              tc qdisc add dev eth0 parent 1:1 cake bandwidth 9mbit\n\
+              tc qdisc add dev eth0 parent 1:2 cake bandwidth 8mbit\n";
+    expect(&[(mq, &["2 transmit queues", "may send more", "line 2, though they differ"])]);
+    let sends = aqm_of_text("red limit 400000 avpkt 1000 adaptive").unwrap();
+    assert!(sends.missing.iter().any(|it| it.contains("plain RED")), "{sends:?}");
+}
