@@ -109,6 +109,19 @@ fn bands_and_bounds_are_those_of_the_kernel() {
     expect(&[(&format!("{ROOT}{peak}"), &["taildrop@bytes:limit=3040B", "`peakrate 600kbit`"])]);
 }
 
+/// iproute2 6.1 tc/tc_red.c: several bursts give one weight.
+#[test]
+fn the_weight_that_tc_shows_of_red_becomes_a_burst() {
+    let red = "qdisc red 1: dev eth0 root refcnt 2 limit 400000b min 30000b max 90000b ecn ewma 5 \
+               probability 0.02 Scell_log 9";
+    let import = imported(red);
+    let burst = import.toml.split("burst=").nth(1).and_then(|it| it.split(',').next());
+    assert!(burst.is_some_and(|it| (31..=50).contains(&it.parse::<u32>().unwrap())), "{burst:?}");
+    assert!(!import.unknown.iter().any(|it| it.contains("ewma")), "{:?}", import.unknown);
+    let odd = imported(&red.replace("ewma 5", "ewma 31")).unknown;
+    assert!(odd.iter().any(|it| it.contains("`ewma 31` (line 1) has no counterpart")), "{odd:?}");
+}
+
 #[test]
 fn a_bare_number_of_packets_is_no_time() {
     let given = TcCircumstances { line_bps: None, framing: None, rtt_ns: 40_000_000, load: 4 };

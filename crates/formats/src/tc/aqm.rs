@@ -110,6 +110,8 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     };
     let mut settings: Vec<(String, String)> = Vec::new();
     let mut missing = Vec::new();
+    let burst = sent::burst(qdisc).filter(|_| source.is_state());
+    settings.extend(burst.clone());
     if source.is_state() {
         settings.extend(table.when_absent.iter().map(|(name, value)| own(name, value)));
     } else {
@@ -129,6 +131,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
             }
             Some(Err(message)) => return Err(FormatError::at(option.line, message)),
             None if is_of_rtt(option) => {}
+            None if option.name == "ewma" && burst.is_some() => {}
             None => missing.extend(word.and_then(|word| lacking(word, option))),
         }
     }
@@ -219,11 +222,14 @@ fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     let shown = source.is_state();
     match qdisc.kind.as_str() {
         "red" | "choke" if shown => {
-            all.push(
-                "tc does not print RED's avpkt, burst and bandwidth, nor without -d its \
-                 probability: our defaults are used"
+            all.push(match sent::burst(qdisc) {
+                Some(_) => "tc does not print RED's avpkt and bandwidth: our defaults are used; \
+                            the burst gives the weight that it shows"
                     .to_owned(),
-            );
+                None => "tc does not print RED's avpkt, burst and bandwidth, nor without -d its \
+                         probability: our defaults are used"
+                    .to_owned(),
+            });
             all.extend(qdisc.option("adaptive").map(|_| ADAPTIVE.to_owned()));
         }
         "red" if qdisc.option("adaptive").is_some() => all.push(ADAPTIVE.to_owned()),

@@ -103,13 +103,16 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
     {
         return setup;
     }
-    match (text.lines().any(is_change), lines().any(is_shown)) {
-        (true, true) => Err(FormatError::whole(
-            "the text has commands and what tc prints: paste one of the two",
-        )),
-        (true, false) => commands::read(text),
-        (false, _) if text.contains("qdisc") => shown::read(text),
-        (false, _) if lines().any(|line| line.starts_with("class ")) => Err(FormatError::whole(
+    let command = text.lines().position(is_change).map(|it| it + 1);
+    let shown = lines().position(is_shown).map(|it| it + 1);
+    match (command, shown) {
+        (Some(command), Some(shown)) => Err(FormatError::whole(format!(
+            "the text has commands (line {command}) and what tc prints (line {shown}): paste one \
+             of the two"
+        ))),
+        (Some(_), None) => commands::read(text),
+        (None, _) if text.contains("qdisc") => shown::read(text),
+        (None, _) if lines().any(|line| line.starts_with("class ")) => Err(FormatError::whole(
             "the text has classes alone: paste what `tc -d qdisc show` prints too",
         )),
         _ => Err(FormatError::whole(

@@ -68,6 +68,30 @@ pub(super) fn kept(qdisc: &TcQdisc, option: &TcOption, source: TcSource) -> TcOp
     }
 }
 
+/// The least burst from which tc computes the weight that it shows of RED as `ewma` (iproute2 6.1
+/// tc/tc_red.c, tc_red_eval_ewma), with the model's mean packet.
+pub(super) fn burst(qdisc: &TcQdisc) -> Option<(String, String)> {
+    const MEAN_PACKET_BYTES: f64 = 1000.0;
+    const MOST: u32 = 100_000;
+    let min = match qdisc.kind.as_str() {
+        "choke" => qdisc.count("min")? as f64,
+        "red" | "sfq" => qdisc.bytes("min")? as f64 / MEAN_PACKET_BYTES,
+        _ => return None,
+    };
+    let wanted = qdisc.count("ewma")?;
+    let log_of_weight = |burst: u32| {
+        let free = f64::from(burst) + 1.0 - min;
+        let most = |log: i32| {
+            let weight = 0.5_f64.powi(log);
+            (1.0 - (1.0 - weight).powi(burst as i32)) / weight
+        };
+        (1..32).find(|log| free >= 1.0 && free <= most(*log)).unwrap_or(0)
+    };
+    let least = (min.ceil() as u32).max(1);
+    let found = (least..MOST).find(|burst| log_of_weight(*burst) as u64 >= wanted)?;
+    (log_of_weight(found) as u64 == wanted).then(|| own("burst", &found.to_string()))
+}
+
 /// Parameters that tc sends although the command does not name them.
 pub(super) fn derived(qdisc: &TcQdisc) -> Vec<(String, String)> {
     match qdisc.kind.as_str() {
