@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sojourn.markup import json_in_html, script_in_html
+from sojourn.markup import drawing_in_html, json_in_html, script_in_html
 
 HOSTILE = (
     "</script>",
@@ -54,3 +54,14 @@ def test_a_program_keeps_its_operators_and_ends_no_element() -> None:
 def test_numbers_that_json_has_not_are_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_in_html([float("nan")])
+
+
+def test_a_drawing_may_link_only_to_the_files_that_are_named():
+    linked = '<svg><a aria-label="a point" href="point-1.svg"><path/></a></svg>'
+    assert drawing_in_html(linked, ["point-1.svg"]) == linked
+    for other in (["point-2.svg"], []):
+        with pytest.raises(ValueError, match="which no page may hold"):
+            drawing_in_html(linked, other)
+    active = linked.replace("<a ", '<a onclick="a()" ')
+    with pytest.raises(ValueError, match="onclick"):
+        drawing_in_html(active, ["point-1.svg"])

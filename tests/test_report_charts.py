@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sojourn.plots import KINDS
+from sojourn.plots.naming import Area, placed
 from sojourn.report.canvas import AxisScale, Canvas, text_width
 from sojourn.report.charts import WIDTHS, charts
 from synthetic import comparison
@@ -59,6 +60,46 @@ def test_a_text_that_would_not_fit_is_smaller():
     assert sizes[0] == 12.0 and sizes[1] < 4.0
 
 
+def test_a_title_that_is_too_wide_takes_two_lines_and_moves_the_rest_down():
+    one, two = (Canvas(width, 50, "Delay and utilisation of the link") for width in (400, 200))
+    assert (one.height, two.height, two.top - one.top) == (50, 66, 16)
+    assert ">Delay and</text>" not in one.svg()
+    assert ">Delay and utilisation</text>" in two.svg() and ">of the link</text>" in two.svg()
+
+
+def test_the_width_of_a_text_is_hardly_less_than_that_in_a_wide_font():
+    font_manager = pytest.importorskip("matplotlib.font_manager")
+    text_path = pytest.importorskip("matplotlib.textpath").TextPath
+    for weight in ("normal", "bold"):
+        font = font_manager.FontProperties(family="DejaVu Sans", weight=weight)
+        for text in ("pi2:target=20ms,tupdate=30ms", "fq_codel", "pie@ns2", "Delay and goodput"):
+            wide = text_path((0, 0), text, size=12, prop=font).get_extents().width
+            assert 0.97 * wide <= text_width(text, is_bold=weight == "bold") <= 1.3 * wide, text
+
+
+def test_a_name_crosses_no_line_and_its_leader_ends_at_a_point():
+    dots = {"codel": np.array([[100.0, 100.0], [104.0, 110.0]])}
+    bar = (102.0, 60.0, 102.0, 140.0)
+    area = Area(0.0, 0.0, 300.0, 200.0)
+    (plain,) = placed(dots, {"codel": 20.0}, 12.0, area)
+    (found,) = placed(dots, {"codel": 20.0}, 12.0, area, [bar])
+    assert plain.at[1] < 140 and plain.leader is None
+    x, y = found.at
+    assert abs(x - 102.0) > 20.0 or not 60.0 - 6.0 < y < 140.0 + 6.0
+    assert found.leader is not None and found.leader[1] in {(100.0, 100.0), (104.0, 110.0)}
+    full = [(float(x), 0.0, float(x), 200.0) for x in range(0, 300, 5)]
+    (crossing,) = placed(dots, {"codel": 20.0}, 12.0, area, full)
+    assert crossing.at == plain.at
+
+
+@pytest.mark.slow
+def test_intervals_end_at_the_edges_of_the_plane():
+    svg = charts(comparison(["taildrop", "pie"], seeds=2))["pareto"]["wide"]
+    lines = re.findall(r"M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)", svg)
+    assert all(0 < float(x) < 640 for line in lines for x in line[::2])
+    assert all(28 <= float(y) <= 310 for line in lines for y in line[1::2])
+
+
 @pytest.mark.slow
 def test_every_kind_of_figure_has_a_chart_for_both_widths_with_all_contenders_in_it():
     compared = comparison(seeds=3)
@@ -83,7 +124,7 @@ def test_two_charts_of_the_same_results_are_the_same_and_one_run_is_enough():
 
 
 def test_a_name_is_text_and_never_markup():
-    canvas = Canvas(100, 50, "Delay at <b>&")
+    canvas = Canvas(400, 50, "Delay at <b>&")
     canvas.text(0, 30, 'pie:"<i>')
     svg = canvas.svg()
     assert svg.count("Delay at &lt;b&gt;&amp;") == 2 and "pie:&quot;&lt;i&gt;" in svg

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sojourn import InputError
-from sojourn.stability.study.map import make_map
+from sojourn.stability.study.map import make_map, verdicts
 from sojourn.stability.study.observation import _peak, scenario_of
 
 PIE = "pie@paper2013"
@@ -66,12 +66,26 @@ def test_every_observed_dot_links_to_its_series(observed, tmp_path):
     for i in (1, 2, 3, 4):
         assert len(re.findall(rf"point-{i}\.svg", page)) == 2, "in the map and in the table"
         assert (tmp_path / f"point-{i}.svg").read_text().startswith("<?xml")
+    assert page.count('<a aria-label="') == 4 and "Content-Security-Policy" in page
+    assert "is stable at" in page and 'class="card scroll"' in page
     numbers = json.loads((tmp_path / "map.json").read_text())
     assert [point["series"] for point in numbers["observed"]] == [
         f"point-{i}.svg" for i in (1, 2, 3, 4)
     ]
     assert numbers["observed"][0]["variation"] == observed.observed[0].observation.variation
     assert numbers["predicted"]["phase_margin_deg"] == observed.predicted.phase_margin_deg.tolist()
+
+
+def test_the_page_begins_with_what_was_predicted_and_observed(observed):
+    predicted, seen = verdicts(observed)
+    margin = observed.predicted.phase_margin_deg
+    assert f"{PIE} is stable at {(margin > 0).sum()} of {margin.size} points" in predicted
+    stable = [p.observation.variation for p in observed.observed if p.phase_margin_deg > 0]
+    assert f"is {np.mean(stable):.2f} where the model predicts stability" in seen
+    assert verdicts(make_map(PIE, [0.03], [10e6], [5])) == [
+        f"The fluid model predicts that {PIE} is stable at 1 of 1 points of the map that have an "
+        "equilibrium."
+    ]
 
 
 def test_the_same_seed_gives_the_same_observation(observed):

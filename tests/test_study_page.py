@@ -16,7 +16,7 @@ from sojourn.comparing.statistics import Estimate
 from sojourn.errors import InputError
 from sojourn.study.page import page as pages
 from sojourn.study.page.charts import front
-from sojourn.study.page.differences import differences
+from sojourn.study.page.differences import Differences, differences, verdicts
 from sojourn.study.page.metric_axes import metric_axis, robust_ends
 from sojourn.study.page.page import save
 from sojourn.study.page.predicted import phase_margins_deg
@@ -196,6 +196,26 @@ def test_aqms_are_tested_against_the_first_at_every_point_of_the_other_axes(made
     assert shown == pytest.approx(mean, abs=0.51)
     assert "queue delay p95 of bottleneck (ms): differences from pie" in page
     assert delays.summary.startswith("Paired by seed, with 95 % intervals. Of 12 differences")
+
+
+def test_the_page_begins_with_a_verdict_on_each_aqm():
+    def table(title, *counts):
+        return Differences(title, "flows", "taildrop", ["codel", "pie"], [], "", list(counts))
+
+    assert verdicts([
+        table("queue delay p95 of bottleneck (ms)", (5, 0, 6), (2, 1, 6)),
+        table("utilisation of bottleneck (%)", (0, 0, 6), (0, 0, 6)),
+    ]) == [
+        "Against taildrop, codel lowers queue delay p95 of bottleneck at 5 of 6 points; shows no "
+        "significant difference in utilisation of bottleneck.",
+        "Against taildrop, pie lowers queue delay p95 of bottleneck at 2 of 6 points; raises queue "
+        "delay p95 of bottleneck at 1 of 6 points; shows no significant difference in utilisation "
+        "of bottleneck.",
+    ]  # fmt: skip
+    assert verdicts([table("a", (0, 0, 0), (0, 0, 0))])[0] == (
+        "codel has too few seeds to be compared with taildrop."
+    )
+    assert verdicts([]) == []
 
 
 def test_the_front_has_what_no_other_beats_in_both():

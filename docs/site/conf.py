@@ -36,16 +36,29 @@ html_copy_source = False
 html_favicon = "static/icon.svg"
 html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
-# Of blocks whose language has no lexer here.
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
 
 
 def setup(app):
     """Let a word of a scenario that ends with an underscore be a word, not a link."""
     app.connect("autodoc-process-docstring", _escape)
+    # After the theme has filled in its parts.
+    app.connect("html-page-context", _accessible, priority=900)
 
 
 def _escape(_app, _what, name, _object, _options, lines):
     if name.startswith("sojourn.scenario"):
         lines[:] = [re.sub(r"(?<=\w)_(?!\w)", r"\\_", line) for line in lines]
+
+
+def _accessible(_app, _page, _template, context, _doctree):
+    """Parts that scroll get the keyboard's focus, captions of the navigation a level."""
+    for name, old, new in (
+        ("body", "<pre>", '<pre tabindex="0">'),
+        ("body", "<p><img", '<p tabindex="0"><img'),
+        ("body", '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+        ("furo_navigation_tree", ' role="heading"', ' role="heading" aria-level="2"'),
+    ):
+        if context.get(name):
+            context[name] = context[name].replace(old, new)

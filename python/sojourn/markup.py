@@ -62,8 +62,12 @@ def style_in_html(css: str) -> Markup:
     return Markup(css.replace("<", "\\3c "))
 
 
-def drawing_in_html(svg: str) -> Markup:
+def drawing_in_html(svg: str, links: Iterable[str] = ()) -> Markup:
     """A drawing as an element of a page, with its texts escaped or, by matplotlib, as paths.
+
+    Args:
+        svg: the drawing.
+        links: files next to the page to which it may link.
 
     Raises:
         ValueError: it has a script, an event handler, or an element that loads something.
@@ -71,10 +75,16 @@ def drawing_in_html(svg: str) -> Markup:
     from markupsafe import Markup
 
     text = _COMMENT.sub("", svg)
+    allowed = {f'href="{link}"' for link in links}
     for tag in _TAG.findall(text):
-        if found := _ACTIVE.search(tag):
+        if (found := _ACTIVE.search(tag)) and not _is_link(tag, allowed):
             raise ValueError(f"a drawing has {found.group()!r}, which no page may hold")
     return Markup(text)
+
+
+def _is_link(tag: str, allowed: Iterable[str]) -> bool:
+    """Whether a tag would be inactive without one of the allowed links."""
+    return any(link in tag and not _ACTIVE.search(tag.replace(link, "", 1)) for link in allowed)
 
 
 def policy(programs: Iterable[str] = (), *more: str) -> str:

@@ -80,7 +80,7 @@ def advise(
     if out:
         from sojourn.advising import page
 
-        (out / page.FILE).write_text(page.page(advice, _lines(line, advice)), encoding="utf-8")
+        (out / page.FILE).write_text(page.page(line, advice), encoding="utf-8")
     if as_json:
         console.show_json({"line": asdict(line), **asdict(advice)})
     else:
@@ -116,62 +116,19 @@ def _described(
 
 
 def _lines(line: Line, advice: Advice) -> list[str]:
-    from sojourn.advising.line import GRADES, LOADS
-    from sojourn.describing.formatting import counted
+    from sojourn.advising import said
 
-    downloads, uploads = LOADS[line.purpose]
-    rows = [
-        ("", *(it.name for it in advice.outcomes)),
-        ("round trip under load", *(_ms(it.loaded_rtt_s) for it in advice.outcomes)),
-        ("added delay, p95", *(_ms(it.added_p95_s) for it in advice.outcomes)),
-        ("responsiveness", *(f"{it.rpm:.0f} RPM" for it in advice.outcomes)),
-        ("grade", *(it.grade for it in advice.outcomes)),
-        ("downloads", *(f"{it.down_bps / 1e6:.3g} Mbit/s" for it in advice.outcomes)),
-        ("uploads", *(f"{it.up_bps / 1e6:.3g} Mbit/s" for it in advice.outcomes)),
-    ]
-    bounds = ", ".join(f"{name} below {below:g} ms" for name, below in GRADES)
-    costs = [
-        f"{name} {it.difference.mean / 1e6:+.3g} Mbit/s ({it.difference.low / 1e6:+.3g} to "
-        f"{it.difference.high / 1e6:+.3g})"
-        for name, it in (("downloads", advice.down), ("uploads", advice.up))
-    ]
-    delay = advice.added.difference
     return [
-        f"Set up {advice.choice}: {line.down_bps / 1e6:g} Mbit/s down, {line.up_bps / 1e6:g} "
-        f"Mbit/s up, {line.medium}, round trip {line.rtt_s * 1e3:g} ms, {line.purpose}.",
+        f"Set up {advice.choice}: {said.of_line(line)}.",
         "",
-        *(f"{row[0]:<22}" + "".join(f"{cell:>14}" for cell in row[1:]) for row in rows),
+        *(
+            f"{row[0]:<22}" + "".join(f"{cell:>14}" for cell in row[1:])
+            for row in said.rows(advice)
+        ),
         "",
-        f"changes: added delay {_ms(delay.mean)} ({_ms(delay.low)} to {_ms(delay.high)}); "
-        f"{'; '.join(costs)}",
-        _cpu(line, advice),
-        *(f"how sure: {text}" for text in advice.sure),
-        f"Load: {counted(downloads, 'download')}, {counted(uploads, 'upload')} and a probe "
-        f"every 50 ms; means over {line.seeds} seeds, differences with 95 % intervals.",
-        "RPM: a minute over the mean round trip of the probe, without the connection set-up of "
-        "draft-ietf-ippm-responsiveness.",
-        f"Grade by the added delay: {bounds}, else F.",
+        *said.sentences(line, advice),
         "",
         *advice.commands,
         "",
         *advice.uci,
     ]
-
-
-def _cpu(line: Line, advice: Advice) -> str:
-    """The CPU cost of the discipline itself at the line's rates."""
-    from sojourn.advising.line import COST_NS
-
-    packets_per_s = (line.down_bps + line.up_bps) / (8 * 1514)
-    cost_ns = COST_NS[advice.choice]
-    return (
-        f"CPU: our {advice.choice} takes {cost_ns} ns a packet where benches/RESULTS.md measured "
-        f"it, {packets_per_s * cost_ns / 1e7:.2g} % of that core at {packets_per_s:,.0f} packets "
-        "of 1514 B a second; forwarding, and a slower router, cost more"
-    )
-
-
-def _ms(span_s: float) -> str:
-    """Three digits of milliseconds."""
-    span_ms = span_s * 1e3
-    return f"{span_ms:,.0f} ms" if abs(span_ms) >= 1000 else f"{span_ms:.3g} ms"

@@ -84,7 +84,7 @@ def method(comparison: ComparedRuns) -> list[str]:
         "where it is not symmetric. Skewed metrics show their median, with an interval from six "
         "seeds.",
         "Verdicts compare runs of the same seed, with Holm's correction at 5 % over the "
-        f"{tests} tests of the headline metrics (*).",
+        f"{tests} tests of the headline metrics (*)." * (tests > 0),
         f"All other metrics are exploratory: they have no verdict ({_DOCS}).",
         _unknown(comparison),
     ]

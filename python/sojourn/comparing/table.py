@@ -21,10 +21,11 @@ SIGNS = {
     "better": "✓", "worse": "✗", "different": "≠", "same": "≈", "agrees": "=", "differs": "≠",
     "trade": "⇄", "": "",
 }  # fmt: skip
+_HEADLINE = "* marks headline metrics."
 _LEGEND = (
     "Against {}: ✓ significantly better, ✗ significantly worse, ≠ significantly different, ≈ no "
     "practical difference, ⇄ lower delay for lower utilisation, or both higher; no sign: not "
-    "significant. * marks headline metrics."
+    f"significant. {_HEADLINE}"
 )
 _ENGINE_LEGEND = (
     "Against the same AQM on the last engine: = agrees, ≠ differs; no sign: outside the tolerance, "
@@ -60,7 +61,14 @@ def legend(comparison: ComparedRuns) -> str:
     """The meaning of the signs; empty for a single AQM."""
     if comparison.references:
         return _ENGINE_LEGEND
-    return _LEGEND.format(comparison.baseline) if len(comparison.aqms) > 1 else ""
+    if len(comparison.aqms) == 1:
+        return ""
+    return _LEGEND.format(comparison.baseline) if has_tests(comparison) else _HEADLINE
+
+
+def has_tests(comparison: ComparedRuns) -> bool:
+    """Whether any headline metric is tested: not with one seed, nor where all seeds are alike."""
+    return any(not math.isnan(row.p_adjusted) for row in comparison.tests)
 
 
 def table_rows(comparison: ComparedRuns) -> list[TableRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from sojourn.plots import shapes, style
 from sojourn.plots.data import Floats, Results
-from sojourn.plots.naming import Area, placed
+from sojourn.plots.naming import Area, Segment, placed
 
 _HALF_LETTER = 3.2  # line height in points of 9-point bold type
 
@@ -32,15 +32,27 @@ def begin(clouds: Clouds, results: Results, title: str) -> tuple[Figure, Axes, d
     axes.set_xscale("log")
     markers = style.markers(results)
     for aqm, cloud in clouds.items():
-        axes.plot(*cloud.T, markers[aqm], color=colours[aqm], ms=3, alpha=0.55, mew=0)
+        size, alpha = (3.0, 0.55) if shapes.is_spread(cloud) else (5.0, 1.0)
+        axes.plot(*cloud.T, markers[aqm], color=colours[aqm], ms=size, alpha=alpha, mew=0)
     _limit(axes, every)
     return drawing, axes, colours
 
 
-def finish(drawing: Figure, axes: Axes, clouds: Clouds, colours: Mapping[str, str]) -> None:
-    """Compute the final layout, and name the clouds where there is room."""
+def finish(
+    drawing: Figure, axes: Axes, clouds: Clouds, colours: Mapping[str, str],
+    lines: Sequence[Segment] = (),
+) -> None:  # fmt: skip
+    """Compute the final layout, and name the clouds where there is room.
+
+    Args:
+        drawing: the figure.
+        axes: its axes.
+        clouds: what is named.
+        colours: of all AQMs.
+        lines: lines, in data coordinates, that names should not cross.
+    """
     style.lay_out(drawing)
-    _name(axes, clouds, colours)
+    _name(axes, clouds, colours, lines)
 
 
 def _limit(axes: Axes, every: Floats) -> None:
@@ -51,14 +63,16 @@ def _limit(axes: Axes, every: Floats) -> None:
     axes.set_ylim(*ends)
 
 
-def _name(axes: Axes, points: Clouds, colours: Mapping[str, str]) -> None:
+def _name(axes: Axes, points: Clouds, colours: Mapping[str, str], lines: Sequence[Segment]) -> None:
     """Write every AQM next to its points."""
     point = axes.figure.dpi / 72.0
     dots = {aqm: axes.transData.transform(cloud) for aqm, cloud in points.items()}
     halves = {aqm: len(aqm) * _HALF_LETTER * point for aqm in points}
     area = Area(axes.bbox.x0, axes.bbox.y0, axes.bbox.x1, axes.bbox.y1)
     to_data = axes.transData.inverted().transform
-    for each in placed(dots, halves, 13.0 * point, area):
+    shown = np.reshape(lines, (-1, 2))
+    drawn = [tuple(one) for one in axes.transData.transform(shown).reshape(-1, 4)]
+    for each in placed(dots, halves, 13.0 * point, area, drawn):
         x, y = to_data(each.at)
         colour = colours[each.name]
         axes.text(x, y, each.name, ha="center", va="center", color=colour, fontweight="bold")

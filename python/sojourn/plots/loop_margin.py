@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -44,8 +45,10 @@ def bode(panels: Mapping[str, Sequence[LoopCurve]], title: str) -> Figure:
     drawing.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=style.INK)
     axes = drawing.subplots(2, len(panels), sharex=True, sharey="row", squeeze=False)
     for column, (name, curves) in enumerate(panels.items()):
-        for i, curve in enumerate(curves):
-            _curve(axes[0, column], axes[1, column], curve, style.PALETTE[i + 1])
+        colours, dashes = style.curves(curve.label for curve in curves)
+        for curve in curves:
+            look = {"color": colours[curve.label], "ls": dashes[curve.label]}
+            _curve(axes[0, column], axes[1, column], curve, look)
         for panel, level in ((axes[0, column], 0.0), (axes[1, column], -180.0)):
             panel.axhline(level, color=style.INK, lw=0.8, ls=(0, (4, 2)), zorder=1)
         axes[0, column].set_title(name)
@@ -59,11 +62,11 @@ def bode(panels: Mapping[str, Sequence[LoopCurve]], title: str) -> Figure:
     return drawing
 
 
-def _curve(above: Axes, below: Axes, curve: LoopCurve, colour: str) -> None:
-    at = curve.crossover_rad_per_s
+def _curve(above: Axes, below: Axes, curve: LoopCurve, look: Mapping[str, Any]) -> None:
+    at, colour = curve.crossover_rad_per_s, look["color"]
     margin = f"{curve.label}: {curve.phase_margin_deg:.0f}°{curve.note}".replace("-", "−")
-    above.semilogx(curve.frequency_rad_per_s, curve.gain_db, color=colour)
-    below.semilogx(curve.frequency_rad_per_s, curve.phase_deg, color=colour, label=margin)
+    above.semilogx(curve.frequency_rad_per_s, curve.gain_db, **look)
+    below.semilogx(curve.frequency_rad_per_s, curve.phase_deg, label=margin, **look)
     above.plot(at, 0.0, "o", color=colour, ms=5)
     below.plot(at, curve.phase_margin_deg - 180.0, "o", color=colour, ms=5)
 
@@ -94,8 +97,9 @@ def lines(
     rows = -(-len(panels) // columns)
     drawing, axes = style.new(1.0 + 2.2 * rows, title, rows, columns)
     for panel, (name, curves) in zip(axes, panels.items(), strict=False):
-        for i, (label, (xs, ys)) in enumerate(curves.items()):
-            panel.plot(xs, ys, color=style.PALETTE[(i + 1) % len(style.PALETTE)], label=label)
+        colours, dashes = style.curves(curves)
+        for label, (xs, ys) in curves.items():
+            panel.plot(xs, ys, color=colours[label], ls=dashes[label], label=label)
         if floor is not None:
             panel.axhline(floor, color=style.INK, lw=0.8, ls=(0, (4, 2)), zorder=1)
         panel.set_title(name)

@@ -28,6 +28,11 @@ def cloud_limits(every: Floats) -> tuple[tuple[float, float], tuple[float, float
     return (low[0] / _ROOM, high[0] * _ROOM), (low[1] - margin, high[1] + 1.6 * margin)
 
 
+def is_spread(cloud: Floats) -> bool:
+    """Whether the points of a cloud differ; one seed, or equal runs, are a single dot."""
+    return len(np.unique(cloud, axis=0)) > 1
+
+
 def ellipse(cloud: Floats) -> Floats:
     """One standard deviation around the mean, along the principal axes of the covariance.
 

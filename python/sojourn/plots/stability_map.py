@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _COLOURS = "RdBu"
 _LIMIT_DEG = 90.0
 _DOTS = "cividis_r"
+# Black in both themes of a page, as the map has the same colours in both.
+_BORDER = "#000000"
 
 
 @style.figure
@@ -78,7 +80,7 @@ def _margins(panel: Axes, of: MarginGrid, i: int) -> ScalarMappable:
     shade = panel.pcolormesh(
         x, y, margin, cmap=_COLOURS, vmin=-_LIMIT_DEG, vmax=_LIMIT_DEG, rasterized=True
     )
-    panel.add_collection(LineCollection(_border(margin, x, y), colors=style.INK, linewidths=1.0))
+    panel.add_collection(LineCollection(_border(margin, x, y), colors=_BORDER, linewidths=1.0))
     return shade
 
 

@@ -30,9 +30,10 @@ def step_response(panels: Mapping[str, tuple[Sequence[str], Response]], title: s
     for panel, (name, (labels, response)) in zip(axes, panels.items(), strict=True):
         shown = response.t_s >= response.last_step_s - _BEFORE_S
         after_s = response.t_s[shown] - response.last_step_s
+        colours, dashes = style.curves(labels)
         for i, label in enumerate(labels):
             delay_ms = response.delay_s[shown, i] * 1e3
-            panel.plot(after_s, delay_ms, color=style.PALETTE[i + 1], label=label)
+            panel.plot(after_s, delay_ms, color=colours[label], ls=dashes[label], label=label)
             panel.axhline(response.rest_s[i] * 1e3, color=style.INK, lw=0.6, ls=(0, (4, 2)))
         panel.set_title(name)
         panel.set_xlim(-_BEFORE_S, after_s[-1])

@@ -39,9 +39,9 @@ from sojourn.plots.palette import (
 
 __all__ = [
     "AQM_COLOURS", "GRID", "INK", "LOSS", "MARK", "MUTED", "PALETTE", "PAPER", "WIDTH_IN",
-    "colour_of", "colours", "dashes", "figure", "filled", "lay_out", "lay_out_grid", "legend",
-    "legend_place", "markers", "markers_of_curves", "new", "panels", "plain_log", "png", "saved",
-    "share_axes", "shared_legend", "sized", "styled", "svg",
+    "colour_of", "colours", "curves", "dashes", "figure", "filled", "lay_out", "lay_out_grid",
+    "legend", "legend_place", "markers", "markers_of_curves", "new", "panels", "plain_log", "png",
+    "saved", "share_axes", "shared_legend", "sized", "styled", "svg",
 ]  # fmt: skip
 
 # Space above a title, in points.
@@ -203,6 +203,13 @@ def dashes(aqms: Iterable[str]) -> dict[str, object]:
         aqm: (0, DASHES[i % len(DASHES)]) if DASHES[i % len(DASHES)] else "solid"
         for i, aqm in enumerate(aqms)
     }
+
+
+def curves(labels: Iterable[str]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Colour and line style of curves other than AQMs; they also differ in greyscale."""
+    names = list(labels)
+    found = {name: PALETTE[1 + i % (len(PALETTE) - 1)] for i, name in enumerate(names)}
+    return found, dashes(names)
 
 
 def markers(aqms: Iterable[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.metrics import every, headline_text
 from sojourn.comparing.records import difference_record, estimate_record
 from sojourn.comparing.shaping import family, omitted_figures
-from sojourn.comparing.table import dominance_table, legend, table_rows, zero_note
+from sojourn.comparing.table import dominance_table, has_tests, legend, table_rows, zero_note
 from sojourn.comparing.verdict import verdict
 from sojourn.describing.finite import without_nan
 from sojourn.describing.queues import left_out
@@ -49,11 +49,20 @@ _CAPTIONS = {
     "delay_cdf": "Packets of all seeds pooled; the band spans the seeds.",
     "delay_time": "Mean delay of the packets that left in each sample interval, first seed. Ticks "
     "at the lower edge: intervals with drops; at the upper edge: with marks.",
-    "plane": "A dot per seed; the ellipse covers one standard deviation of the seeds.",
+    "plane": "A dot per seed; with three or more, an ellipse covers one standard deviation.",
     "pareto": "Up and to the right is better. A light dot per seed, a dark one for their mean with "
-    "its 95 % intervals; the dashed line joins the AQMs whose means no other beats in both.",
-    "completion": "Transfers of all seeds pooled; those that did not finish took longer than they "
-    "were seen. A triangle is a bound: what is above it is not known.",
+    "its 95 % intervals, cut off at the edges of the figure. The dashed line joins the AQMs that "
+    "no other beats in both.",
+    "completion": "Transfers of all seeds pooled. A transfer that did not finish counts as longer "
+    "than the time for which it ran. A triangle marks a lower bound.",
+}
+_CAPTIONS_OF_ONE_SEED = {
+    "delay_cdf": "Packets of the only seed.",
+    "plane": "A dot per AQM, from the only seed.",
+    "pareto": "Up and to the right is better. A dot per AQM, from the only seed. The dashed line "
+    "joins the AQMs that no other beats in both.",
+    "completion": "Transfers of the only seed. A transfer that did not finish counts as longer "
+    "than the time for which it ran. A triangle marks a lower bound.",
 }
 _OF_ONE_LOOK = " Its intervals are those of a single look; the table has those of all looks."
 
@@ -125,13 +134,14 @@ def page(
     """
     drawings = charts(comparison) if drawings is None else drawings
     looks = comparison.looks.counts
+    captions = _CAPTIONS | (_CAPTIONS_OF_ONE_SEED if len(comparison.seeds) == 1 else {})
     order = sorted(drawings, key=lambda name: name != _FIRST)
     inlined = [
         {
             "name": name,
             "wide": drawing_in_html(drawings[name]["wide"]),
             "narrow": drawing_in_html(drawings[name]["narrow"]),
-            "caption": _CAPTIONS[name] + (_OF_ONE_LOOK if name == _FIRST and looks else ""),
+            "caption": captions[name] + (_OF_ONE_LOOK if name == _FIRST and looks else ""),
         }
         for name in order
     ]
@@ -203,6 +213,7 @@ def context_of(comparison: ComparedRuns) -> dict[str, Any]:
         "baseline": comparison.baseline,
         "seeds": comparison.seeds,
         "rows": table_rows(comparison),
+        "has_notes": has_tests(comparison) or bool(comparison.references),
         "legend": legend(comparison),
         "head": head(comparison),
         "left_out": left_out(json.loads(comparison.scenario.resolved_json()), comparison.link),

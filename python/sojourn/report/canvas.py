@@ -19,16 +19,22 @@ from sojourn.report.keys import Key
 FONT = 12.0
 _NUMBERS = 11.0
 INK, MUTED, GRID = "var(--ink)", "var(--muted)", "var(--grid)"
-_LETTER, _BOLD = 0.56, 0.64
-"""Mean width of a letter of a sans-serif font, in font sizes."""
+# Widths of letters of DejaVu Sans, the widest of the usual sans-serif fonts, in font sizes.
+_NARROW, _WIDE, _LETTER, _BOLDER = 0.38, 0.97, 0.63, 1.12
+_NARROW_LETTERS, _WIDE_LETTERS = frozenset("fijlrtI .,:;'!|()[]/-"), frozenset("mwMW@%=")
+TOP, _TITLE, _TITLE_LINE = 28.0, 13.5, 16.0
+"""Space for the title above the axes; its font size, and the height of a second line."""
 _DIVISIONS = (1.0, 2.0, 5.0)
 
 Floats = NDArray[np.float64]
 
 
-def text_width(text: str, size: float = FONT) -> float:
-    """The approximate width of a text."""
-    return _LETTER * size * len(text)
+def text_width(text: str, size: float = FONT, *, is_bold: bool = False) -> float:
+    """The width of a text in a wide font; in most fonts it is narrower."""
+    narrow = sum(letter in _NARROW_LETTERS for letter in text)
+    wide = sum(letter in _WIDE_LETTERS for letter in text)
+    width = _NARROW * narrow + _WIDE * wide + _LETTER * (len(text) - narrow - wide)
+    return size * width * (_BOLDER if is_bold else 1.0)
 
 
 def colour(key: Key) -> str:
@@ -105,18 +111,24 @@ class Box:
 
 
 class Canvas:
-    """An SVG drawing.
+    """An SVG drawing. Its title takes two lines if it is too long for one.
 
     Args:
         width: width in pixels of a page at its usual size.
-        height: the same.
+        height: the same, with a title of one line.
         title: written above, and read by screen readers.
+
+    Attributes:
+        top: the upper edge of what is drawn below the title.
     """
 
     def __init__(self, width: float, height: float, title: str) -> None:
-        self.width, self.height, self.title = width, height, title
+        lines = _title_lines(title, width)
+        more = _TITLE_LINE * (len(lines) - 1)
+        self.width, self.height, self.title, self.top = width, height + more, title, TOP + more
         self._parts: list[str] = []
-        self.text(0, 15, title, size=13.5, weight="bold", most=width)
+        for i, line in enumerate(lines):
+            self.text(0, 15 + _TITLE_LINE * i, line, size=_TITLE, weight="bold", most=width)
 
     def line(
         self, x: Floats, y: Floats, stroke: str, width: float = 1.6, dash: str = "none"
@@ -161,8 +173,7 @@ class Canvas:
 
         A text that would be wider than `most` is drawn smaller.
         """
-        letter = _BOLD if weight == "bold" else _LETTER
-        size = min(size, most / (letter * max(1, len(text))))
+        size = min(size, most / max(0.1, text_width(text, 1.0, is_bold=weight == "bold")))
         place = f'x="{x:.1f}" y="{y:.1f}"'
         if turned:
             place = f'transform="translate({x:.1f} {y:.1f}) rotate(-90)"'
@@ -212,6 +223,15 @@ class Canvas:
             f'font-family="inherit"><title>{html.escape(self.title)}</title>'
             f"{''.join(self._parts)}</svg>"
         )
+
+
+def _title_lines(title: str, width: float) -> list[str]:
+    """The title, in two lines of about the same length if it is wider than the drawing."""
+    if text_width(title, _TITLE, is_bold=True) <= width or " " not in title:
+        return [title]
+    spaces = [at for at, letter in enumerate(title) if letter == " "]
+    middle = min(spaces, key=lambda at: abs(2 * at - len(title)))
+    return [title[:middle], title[middle + 1 :]]
 
 
 def number_width(scale: AxisScale) -> float:

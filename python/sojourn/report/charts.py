@@ -5,7 +5,8 @@ Each is drawn for wide and for narrow screens. A report shows them without JavaS
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +17,12 @@ from sojourn.describing.formatting import axis_label
 from sojourn.describing.metrics import row_of
 from sojourn.plots import data, shapes
 from sojourn.plots.data import Floats, Results
-from sojourn.plots.naming import Area, placed
+from sojourn.plots.naming import Area, Segment, placed
 from sojourn.plots.palette import DASHES
 from sojourn.report.canvas import (
     FONT,
     MUTED,
+    TOP,
     AxisScale,
     Box,
     Canvas,
@@ -35,9 +37,11 @@ if TYPE_CHECKING:
 
 WIDTHS = {"wide": 640.0, "narrow": 340.0}
 _HEIGHTS = {"wide": 350.0, "narrow": 300.0}
-_TOP = 28.0
 # Below the axes: numbers and the label.
 _BELOW = 40.0
+# Panels over time: space above the first for its heading, and between columns for numbers.
+_FIRST_PANEL = {"wide": 22.0, "narrow": 34.0}
+_BETWEEN = 26.0
 # Curves with markers have one at every 75th point.
 _MARKED = 75
 _MOST_POINTS = 1200
@@ -66,7 +70,7 @@ def charts(comparison: ComparedRuns) -> dict[str, dict[str, str]]:
 def _box(canvas: Canvas, y: AxisScale | None, labels: tuple[str, str], below: float = 0.0) -> Box:
     """The area of the only axes, with their labels written."""
     left = 30.0 + (number_width(y) if y is not None else 0.0)
-    box = Box(left, _TOP, canvas.width - 10, canvas.height - _BELOW - below)
+    box = Box(left, canvas.top, canvas.width - 10, canvas.height - _BELOW - below)
     middle = (box.left + box.right) / 2
     canvas.text(middle, box.bottom + 34, labels[0], anchor="middle")
     canvas.text(12, (box.top + box.bottom) / 2, labels[1], anchor="middle", turned=True)
@@ -132,20 +136,31 @@ def _legend(canvas: Canvas, rows: list[list[str]], of: Keys, top: float) -> None
 def _clouds(
     clouds: Mapping[str, Floats], of: Keys, canvas: Canvas, labels: tuple[str, str],
     most_y: float | None = None,
-) -> tuple[AxisScale, AxisScale]:  # fmt: skip
+) -> tuple[Box, AxisScale, AxisScale]:  # fmt: skip
     """Axes of delay, which runs to the left, and another quantity; a dot for each seed."""
     (least, most), (low, high) = shapes.cloud_limits(np.vstack(list(clouds.values())))
     y = AxisScale(low, high)
     box = _box(canvas, y, labels)
     x, y = AxisScale(least, most, True, box.right, box.left), y.between(box.bottom, box.top)
     canvas.axes(box, x, y, most_y=most_y)
-    dots = {aqm: np.column_stack([x.at(c[:, 0]), y.at(c[:, 1])]) for aqm, c in clouds.items()}
-    for aqm, each in dots.items():
-        canvas.markers(each[:, 0], each[:, 1], of[aqm], scale=0.75, opacity=0.5)
-    halves = {aqm: 0.54 * text_width(aqm) for aqm in clouds}
-    upwards = {aqm: each * (1.0, -1.0) for aqm, each in dots.items()}
+    for aqm, cloud in clouds.items():
+        scale, opacity = (0.75, 0.5) if shapes.is_spread(cloud) else (1.2, 1.0)
+        at = x.at(cloud[:, 0]), y.at(cloud[:, 1])
+        canvas.markers(*at, of[aqm], scale=scale, opacity=opacity)
+    return box, x, y
+
+
+def _name_clouds(
+    clouds: Mapping[str, Floats], of: Keys, canvas: Canvas, axes: tuple[Box, AxisScale, AxisScale],
+    lines: Sequence[Segment] = (),
+) -> None:  # fmt: skip
+    """The name of each cloud next to it, across none of the lines."""
+    box, x, y = axes
+    upwards = {aqm: np.column_stack([x.at(c[:, 0]), -y.at(c[:, 1])]) for aqm, c in clouds.items()}
+    halves = {aqm: 0.5 * text_width(aqm, is_bold=True) for aqm in clouds}
     area = Area(box.left, -box.bottom, box.right, -box.top)
-    for name in placed(upwards, halves, 16.0, area):
+    flipped = [(x1, -y1, x2, -y2) for x1, y1, x2, y2 in lines]
+    for name in placed(upwards, halves, 16.0, area, flipped):
         stroke, (at_x, at_y) = colour(of[name.name]), name.at
         if name.leader is not None:
             (x1, y1), (x2, y2) = name.leader
@@ -154,7 +169,6 @@ def _clouds(
             at_x, 0.35 * FONT - at_y, name.name, anchor="middle", fill=stroke, weight="bold",
             most=box.right - box.left,
         )  # fmt: skip
-    return x, y
 
 
 def _plane(results: Results, link: str, of: Keys, size: str) -> Canvas | None:
@@ -163,18 +177,23 @@ def _plane(results: Results, link: str, of: Keys, size: str) -> Canvas | None:
         return None
     canvas = Canvas(WIDTHS[size], _HEIGHTS[size], f"Delay at {link} and bulk goodput")
     label = f"{axis_label(row_of('delay_mean'))}  (to the left: longer)"
-    x, y = _clouds(clouds, of, canvas, (label, "goodput of all bulk flows [Mbit/s]"))
+    axes = _clouds(clouds, of, canvas, (label, "goodput of all bulk flows [Mbit/s]"))
+    _, x, y = axes
     for aqm, cloud in clouds.items():
         if len(cloud) > 2:
             outline = shapes.ellipse(cloud)
             at = x.at(outline[:, 0]), y.at(outline[:, 1])
             canvas.area(*at, colour(of[aqm]), 0.2)
             canvas.line(*at, colour(of[aqm]), 1.2)
-    canvas.text(canvas.width - 24, _TOP + 14, "better", anchor="end", fill=MUTED, style="italic")
-    tip = canvas.width - 10, _TOP + 3
+    canvas.text(
+        canvas.width - 24, canvas.top + 14, "better", anchor="end", fill=MUTED, style="italic"
+    )
+    tip = canvas.width - 10, canvas.top + 3
     shaft = (tip[0] - 12, tip[1] + 12, *tip)
     head = [(tip[0] - 6, tip[1], *tip), (tip[0], tip[1] + 6, *tip)]
     canvas.segments([shaft, *head], MUTED, 1.2)
+    word = (canvas.width - 70, canvas.top + 10, canvas.width - 10, canvas.top + 10)
+    _name_clouds(clouds, of, canvas, axes, [word])
     return canvas
 
 
@@ -186,18 +205,27 @@ def _pareto(results: Results, link: str, of: Keys, size: str) -> Canvas | None:
     canvas = Canvas(WIDTHS[size], _HEIGHTS[size], title)
     delay, share = (axis_label(row_of(name)) for name in PAIR)
     labels = (f"{delay}  (to the left: longer)", share)
-    x, y = _clouds(clouds, of, canvas, labels, most_y=100.0)
+    axes = _clouds(clouds, of, canvas, labels, most_y=100.0)
+    box, x, y = axes
+    lines: list[Segment] = []
     front = shapes.front([cloud.mean(0) for cloud in clouds.values()])
     if len(front) > 1:
         means = np.array(front)
-        canvas.line(x.at(means[:, 0]), y.at(means[:, 1]), MUTED, 0.9, "4 2")
+        at_x, at_y = x.at(means[:, 0]), y.at(means[:, 1])
+        canvas.line(at_x, at_y, MUTED, 0.9, "4 2")
+        ends = list(zip(at_x.tolist(), at_y.tolist(), strict=True))
+        lines += [(*one, *other) for one, other in itertools.pairwise(ends)]
     for aqm, cloud in clouds.items():
         cross = shapes.cross(cloud)
         mean_x, mean_y = float(x.at(cross.mean[0])), float(y.at(cross.mean[1]))
-        (x1, x2), (y1, y2) = x.at(cross.x).tolist(), y.at(cross.y).tolist()
+        # An interval that leaves the area is cut off at its edge.
+        x1, x2 = np.clip(x.at(cross.x), box.left, box.right).tolist()
+        y1, y2 = np.clip(y.at(cross.y), box.top, box.bottom).tolist()
         bars = [(x1, mean_y, x2, mean_y), (mean_x, y1, mean_x, y2)]
         canvas.segments(bars, colour(of[aqm]), 1.4)
         canvas.markers(np.array([mean_x]), np.array([mean_y]), of[aqm], scale=1.2)
+        lines += bars
+    _name_clouds(clouds, of, canvas, axes, lines)
     return canvas
 
 
@@ -209,14 +237,16 @@ def _delay_time(results: Results, link: str, of: Keys, size: str) -> Canvas | No
     columns = 1 if len(delays) == 1 or size == "narrow" else 2
     rows = -(-len(delays) // columns)
     width, each = WIDTHS[size], 130.0
-    canvas = Canvas(width, 50.0 + rows * each + 10.0, f"Queue delay over time at {link}")
+    # On a narrow screen a line below the title explains the ticks.
+    above = _FIRST_PANEL[size]
+    canvas = Canvas(width, TOP + above + rows * each + 10.0, f"Queue delay over time at {link}")
     low, high = shapes.delay_limits(list(delays.values()))
     y = AxisScale(low, high, is_log=True)
     left = 30.0 + number_width(y)
-    across = (width - left - 10 - (columns - 1) * 16.0) / columns
+    across = (width - left - 10 - (columns - 1) * _BETWEEN) / columns
     for place, (aqm, (t_s, delay_s)) in enumerate(delays.items()):
         row, column = divmod(place, columns)
-        start, top = left + column * (across + 16.0), 50.0 + row * each
+        start, top = left + column * (across + _BETWEEN), canvas.top + above + row * each
         box = Box(start, top, start + across, top + each - 32.0)
         at_x = AxisScale(0.0, float(t_s[-1])).between(box.left, box.right)
         at_y = y.between(box.bottom, box.top)
@@ -241,7 +271,7 @@ def _delay_time(results: Results, link: str, of: Keys, size: str) -> Canvas | No
 def _ticks_explained(canvas: Canvas, size: str) -> None:
     """The meaning of the ticks: next to the title, or on a narrow screen below it."""
     words = (("| drops, below", _LOSS), ("| marks, above", _MARK))
-    x, y = (canvas.width - 190, 15.0) if size == "wide" else (0.0, 31.0)
+    x, y = (canvas.width - 190, 15.0) if size == "wide" else (0.0, canvas.top + 5.0)
     for text, fill in words:
         canvas.text(x, y, text, size=11, fill=fill)
         x += 95.0
@@ -263,7 +293,7 @@ def _completion(results: Results, link: str, of: Keys, size: str) -> Canvas | No
     low, high = shapes.completion_limits(every)
     left = min(0.4 * width, 12.0 + max(text_width(aqm) for aqm in results))
     x = AxisScale(low, high, True, left, width - 12.0)
-    top = _TOP
+    top = canvas.top
     for name, per_aqm in found.items():
         canvas.text(left, top + 12, name, weight="bold")
         box = Box(left, top + 18, width - 12.0, top + 18 + line * len(results))

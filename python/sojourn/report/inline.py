@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sojourn.markup import drawing_in_html
@@ -28,18 +30,29 @@ _SIZE = re.compile(r'<svg width="[^"]*" height="[^"]*"')
 _LINKS = re.compile(r'xlink:href="#')
 
 
-def inline_svg(svg: str, name: str) -> Markup:
+def inline_svg(
+    svg: str, name: str, label: str = "", links: Mapping[str, str] | None = None
+) -> Markup:
     """An SVG drawing as an element of an HTML page.
 
     Args:
         svg: the result of `style.svg`.
         name: unique within the page; ids and references get it as a prefix.
+        label: what screen readers say of the drawing.
+        links: files next to the page to which parts of the drawing link, with names for readers.
     """
+    links = links or {}
     text = _METADATA.sub("", _HEAD.sub("", svg))
     head, rest = text.split(">", 1)
-    head = _NAMESPACES.sub("", _SIZE.sub('<svg role="img"', head))
+    role = f'<svg role="{"group" if links else "img"}"'
+    role += f' aria-label="{html.escape(label)}"' if label else ""
+    head = _NAMESPACES.sub("", _SIZE.sub(lambda _: role, head))
     text = _LINKS.sub('href="#', f"{head}>{rest}")
     for before in ('id="', 'href="#', "url(#"):
         text = text.replace(before, f"{before}{name}-")
     text = _COLOUR.sub(lambda found: f"var({_VARIABLES[found.group()]})", text)
-    return drawing_in_html(text)
+    for link, words in links.items():
+        text = text.replace(
+            f'<a xlink:href="{link}"', f'<a aria-label="{html.escape(words)}" href="{link}"'
+        )
+    return drawing_in_html(text, links)

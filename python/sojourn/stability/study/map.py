@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sojourn import files
+from sojourn.describing.formatting import counted
 from sojourn.errors import named
 from sojourn.stability.arrays import ArrayLike, floats
 from sojourn.stability.study.analysis import analyse
@@ -19,6 +19,10 @@ from sojourn.stability.study.to_json import to_json
 
 __all__ = ["Map", "Point", "make_map"]
 
+_HEAD = (
+    "point", "phase margin [°]", "delay at rest [ms]", "mean delay [ms]",
+    "coefficient of variation", "spectral peak", "utilisation [%]",
+)  # fmt: skip
 _MEASURES = ("delay_mean_s", "variation", "peak_share", "peak_rad_per_s", "utilisation")
 
 
@@ -92,26 +96,61 @@ def make_map(aqm: str, rtt_s: ArrayLike, rate_bps: ArrayLike, flows: ArrayLike, 
 
 def _page(of: Map, svg: str, names: list[str]) -> str:
     """The map and a table of its observed points, each linked to its series."""
-    head = ("point", "phase margin [°]", "delay at rest [ms]", "mean delay [ms]",
-            "coefficient of variation", "spectral peak", "utilisation")  # fmt: skip
-    rows = []
-    for point, name in zip(of.observed, names, strict=True):
-        seen = point.observation
-        assert seen is not None, "observed points carry their observation"
-        cells = (
-            f"<a href='{name}'>{html.escape(str(point))}</a>",
-            f"{point.phase_margin_deg:.1f}", f"{point.delay_s * 1e3:.1f}",
-            f"{seen.delay_mean_s * 1e3:.1f}", f"{seen.variation:.2f}", f"{seen.peak_share:.2f}",
-            f"{seen.utilisation:.1%}",
-        )  # fmt: skip
-        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    table = "".join(f"<th>{cell}</th>" for cell in head)
-    title = html.escape(f"{of.predicted.aqm}: predicted and observed")
-    body = svg[svg.index("<svg") :]
-    return (
-        f"<!doctype html>\n<html lang='en'><meta charset='utf-8'><title>{title}</title>\n"
-        "<style>body{font-family:sans-serif;max-width:60rem;margin:2rem auto;color:#22262b}"
-        "svg{max-width:100%;height:auto}td,th{padding:.2rem .8rem;text-align:right}"
-        "td:first-child,th:first-child{text-align:left}</style>\n"
-        f"<h1>{title}</h1>\n{body}\n<table><tr>{table}</tr>\n" + "\n".join(rows) + "</table>\n"
-    )
+    from sojourn.markup import policy
+    from sojourn.report import page_style, template
+    from sojourn.report.inline import inline_svg
+
+    rows = [_row(point, name) for point, name in zip(of.observed, names, strict=True)]
+    links = {name: str(point) for point, name in zip(of.observed, names, strict=True)}
+    whole = {
+        "title": f"{of.predicted.aqm}: predicted and observed stability",
+        "verdicts": verdicts(of),
+        "css": page_style(".answer { margin-bottom: 10px; } figure svg { max-width: 900px; }"),
+        "policy": policy(),
+        "picture": inline_svg(svg, "map", "Predicted phase margin", links),
+        "head": _HEAD,
+        "rows": rows,
+    }
+    return str(template(Path(__file__).parent, "page.html.j2").render(whole))
+
+
+def _row(point: Point, name: str) -> dict[str, Any]:
+    seen = point.observation
+    assert seen is not None, "observed points carry their observation"
+    cells = [
+        f"{point.phase_margin_deg:.1f}", f"{point.delay_s * 1e3:.1f}",
+        f"{seen.delay_mean_s * 1e3:.1f}", f"{seen.variation:.2f}", f"{seen.peak_share:.2f}",
+        f"{100 * seen.utilisation:.1f}",
+    ]  # fmt: skip
+    return {"link": name, "point": str(point), "cells": [it.replace("-", "−") for it in cells]}
+
+
+def verdicts(of: MarginGrid) -> list[str]:
+    """What the map shows, in a sentence each: the predicted share of it, and what was observed."""
+    margin = of.predicted.phase_margin_deg
+    known = int(np.isfinite(margin).sum())
+    stable = int((margin > 0.0).sum())
+    found = [
+        f"The fluid model predicts that {of.predicted.aqm} is stable at {stable} of {known} points "
+        "of the map that have an equilibrium."
+    ]
+    groups = {
+        "stability": [_variation(each) for each in of.observed if each.phase_margin_deg > 0.0],
+        "instability": [
+            _variation(each) for each in of.observed if not each.phase_margin_deg > 0.0
+        ],
+    }
+    seen = [
+        f"{np.mean(values):.2f} where the model predicts {name} ({counted(len(values), 'point')})"
+        for name, values in groups.items()
+        if values
+    ]
+    if seen:
+        text = " and ".join(seen)
+        found.append(f"In simulations, the queue delay's mean coefficient of variation is {text}.")
+    return found
+
+
+def _variation(point: Point) -> float:
+    assert point.observation is not None, "observed points carry their observation"
+    return point.observation.variation

@@ -129,7 +129,8 @@ class Charts:
         base = alt.Chart(alt.Data(name="lines"), width="container", height=300)
         lines = base.mark_line().encode(
             x=x, y=alt.Y("at:Q", axis=None), detail="point:N",
-            color=self._colour("series"), opacity=self._faded(0.06, 0.45),
+            color=self._colour("series", **_AS_LINES), opacity=self._faded(0.06, 0.45),
+            strokeDash=self._marked(alt.StrokeDash, STROKES, "series", **_AS_LINES),
             strokeWidth=self._when(_CHOSEN, 4, 1.2),
         )  # fmt: skip
         ends = [
@@ -191,13 +192,14 @@ class Charts:
         )
         return alt.Color(f"{column}:N", scale=scale, legend=self._legend(**more))
 
-    def _marked(self, kind: Any, marks: Sequence[Any], **more: Any) -> Any:
+    def _marked(self, kind: Any, marks: Sequence[Any], column: str = "", **more: Any) -> Any:
         """A shape or dash for each value that has a colour, so they differ in greyscale."""
         order = self.orders[self._series]
         scale = self._alt.Scale(
             domain=order, range=[marks[i % len(marks)] for i in range(len(order))]
         )
-        return kind(f"{self._column(self._series)}:N", scale=scale, legend=self._legend(**more))
+        column = column or self._column(self._series)
+        return kind(f"{column}:N", scale=scale, legend=self._legend(**more))
 
     def _legend(self, **more: Any) -> Any:
         return self._alt.Legend(

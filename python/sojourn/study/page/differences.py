@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn.comparing.statistics import ALPHA, PairedTest, holm, paired
-from sojourn.describing.formatting import decimals_for, show
+from sojourn.comparing.verdict import joined
+from sojourn.describing.formatting import counted, decimals_for, show
 from sojourn.study.axes import Value
 from sojourn.study.page.metric_axes import MetricAxis
 from sojourn.study.results import Results
@@ -43,6 +44,8 @@ class Differences:
         aqms: the others.
         rows: rows in the order of the study.
         summary: the number of significant ones.
+        counts: for each of `aqms` the number of points at which its metric is significantly lower,
+            significantly higher, and tested.
     """
 
     title: str
@@ -51,6 +54,7 @@ class Differences:
     aqms: list[str]
     rows: list[DifferenceRow]
     summary: str
+    counts: list[tuple[int, int, int]]
 
 
 def aqm_axis(results: Results) -> str:
@@ -115,16 +119,45 @@ def _table(
         DifferenceRow(label, [_cell(test, sure.get(id(test), math.nan)) for test in row])
         for label, row in tests.items()
     ]
-    lower, higher = (
-        sum(sure[id(t)] < ALPHA and sign * t.difference.mean > 0 for t in known) for sign in (-1, 1)
-    )
+    counts = [_counts(column, sure) for column in zip(*tests.values(), strict=True)]
+    lower, higher = (sum(each[i] for each in counts) for i in (0, 1))
     summary = (
         f"Paired by seed, with 95 % intervals. Of {len(known)} differences {lower} are "
         f"significantly below zero and {higher} above (bold), at 5 % after Holm's correction."
         if known
         else "Tests need two seeds or more at a point."
     )
-    return Differences(metric.title, where or "point", base, others, rows, summary)
+    return Differences(metric.title, where or "point", base, others, rows, summary, counts)
+
+
+def _counts(tests: Sequence[PairedTest], sure: Mapping[int, float]) -> tuple[int, int, int]:
+    known = [test for test in tests if id(test) in sure]
+    means = [test.difference.mean for test in known if sure[id(test)] < ALPHA]
+    return sum(mean < 0 for mean in means), sum(mean > 0 for mean in means), len(known)
+
+
+def verdicts(found: Sequence[Differences]) -> list[str]:
+    """A sentence for each AQM after the first: at how many points its metrics differ."""
+    return [_verdict(aqm, i, found) for i, aqm in enumerate(found[0].aqms)] if found else []
+
+
+def _verdict(aqm: str, place: int, found: Sequence[Differences]) -> str:
+    lower, higher, same = [], [], []
+    for each in found:
+        less, more, known = each.counts[place]
+        name = each.title.rpartition(" (")[0] or each.title
+        lower += [f"{name} at {less} of {counted(known, 'point')}"] if less else []
+        higher += [f"{name} at {more} of {counted(known, 'point')}"] if more else []
+        same += [name] if known and not less and not more else []
+    parts = [
+        f"{verb} {joined(names)}"
+        for verb, names in (
+            ("lowers", lower), ("raises", higher), ("shows no significant difference in", same)
+        )
+        if names
+    ]  # fmt: skip
+    text = f"Against {found[0].baseline}, {aqm} {'; '.join(parts)}."
+    return text if parts else f"{aqm} has too few seeds to be compared with {found[0].baseline}."
 
 
 def _test(values: Seeds, baseline: Seeds) -> PairedTest:

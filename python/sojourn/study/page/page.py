@@ -23,7 +23,7 @@ from sojourn.running.replicas import Progress
 from sojourn.scenario import document_toml
 from sojourn.study.doubts import doubts
 from sojourn.study.page.charts import Charts
-from sojourn.study.page.differences import differences
+from sojourn.study.page.differences import differences, verdicts
 from sojourn.study.page.metric_axes import MetricAxis, metric_axis
 from sojourn.study.page.predicted import phase_margins_deg
 from sojourn.study.page.series import PointSeries, record
@@ -71,33 +71,33 @@ def save(
     link = _link(results)
     also = [f"queue/{link}/{name}" for name in _SPREAD]
     found = [each for each in results.estimates(also) if each.seeds]
+    name = results.study.name
     if not found:
-        raise InputError(
-            f"{results.study.name}: no run is there yet; `sojourn study run` makes them"
-        )
+        raise InputError(f"{name}: no run is there yet; `sojourn study run` makes them")
     if len(found) > MOST_POINTS:
         raise InputError(
-            f"{results.study.name}: {len(found):,} points are more than the {MOST_POINTS:,} that a "
+            f"{name}: {len(found):,} points are more than the {MOST_POINTS:,} that a "
             "page shows; choose some with --where AXIS=VALUE"
         )
     series = record(results, link, jobs, progress) if with_series else {}
     charts = _charts(altair, results, link, found)
     figures = _figures(charts, results.study.metrics)
+    tables = differences(results, charts.metrics)
     loader = jinja2.PackageLoader("sojourn.study.page", "")
     environment = jinja2.Environment(loader=loader, autoescape=True)
     library = script_in_html(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
     program = script_in_html((_HERE / "page.js").read_text(encoding="utf-8"))
     page = environment.get_template("page.html.j2").render(
         policy=policy([library, program]),
-        name=results.study.name,
+        name=name,
         points=len(found),
         total=len(points(results.study)),
         runs=sum(each.seeds for each in found),
-        link=link,
         warnings=doubts(results),
         facts=json_in_html({"link": link}),
         sections=_sections(figures, charts.metrics),
-        differences=differences(results, charts.metrics),
+        verdicts=verdicts(tables),
+        differences=tables,
         fixed=charts.fixed_values(),
         library=library,
         program=program,
