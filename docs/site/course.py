@@ -115,7 +115,7 @@ def panel(exercise: Exercise, every: list[Exercise], rendered: Callable[[str], s
         {rendered(exercise.steps)}
         <details>
           <summary>Solution</summary>
-          <div class="scroll">{rendered(_local(exercise.solution))}</div>
+          <div class="scroll" tabindex="0">{rendered(_local(exercise.solution))}</div>
         </details>
         <p>Exercises: {links}</p>
       </section>
