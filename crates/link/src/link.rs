@@ -47,8 +47,8 @@ impl<P: Packet> Link<P> {
         self.enqueue_with(now, bytes, || packet, observer)
     }
 
-    /// [`Link::enqueue`], where `packet` creates the packet of `bytes` bytes in place, which saves a
-    /// copy.
+    /// [`Link::enqueue`], where `packet` creates the packet of `bytes` bytes in place, which saves
+    /// a copy.
     #[inline]
     pub fn enqueue_with<O: LinkObserver<P>>(
         &mut self,
