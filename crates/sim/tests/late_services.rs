@@ -186,19 +186,25 @@ fn what_arrives_or_leaves_as_counters_are_read_counts_as_with_events() {
     }
 }
 
-/// The events saved per packet of the return link, and those still saved with a second wire to that
-/// link.
+/// The events saved per packet of the return link. A second group at the same delay shares the wire
+/// to it; one at another delay has a second wire, and fewer are saved.
 #[test]
 fn arrivals_over_the_only_wire_to_a_link_have_no_events() {
-    let spared = |second: bool| {
-        let other = FlowGroup { name: "second".into(), ..group_over_back(1) };
-        let flows = [group_over_back(3), other].into_iter().take(1 + usize::from(second));
+    let spared = |second: Option<u64>| {
+        let other = |delay_ms| FlowGroup {
+            name: "second".into(),
+            return_delay: ms(delay_ms),
+            ..group_over_back(1)
+        };
+        let flows = [group_over_back(3)].into_iter().chain(second.map(other));
         let back = Link { delay: ms(30), ..back("codel", 2_000) };
         let links = vec![link("link0", "pie", 30_000), back];
         let [late, by_events] = both(&scenario(3, links, flows.collect()));
+        assert_eq!(shown(&late), shown(&by_events));
         let all = ["link0", "back"].map(|name| metric(&late, Scope::Queue, name, "sent"));
         (by_events.events - late.events) as f64 / all.iter().sum::<f64>()
     };
-    assert!(spared(false) > 1.3, "{}", spared(false));
-    assert!(spared(true) < spared(false) - 0.1, "{}", spared(true));
+    let (alone, shared, separate) = (spared(None), spared(Some(4)), spared(Some(5)));
+    assert!(alone > 1.3 && shared > 1.3, "{alone} {shared}");
+    assert!(separate < alone - 0.1, "{separate}");
 }
