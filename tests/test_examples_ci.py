@@ -149,6 +149,7 @@ def test_the_gitlab_template_passes_and_finds_a_doubled_target(project: Path) ->
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_the_transport_in_rust_passes_and_finds_a_doubled_target(project: Path) -> None:
     manifest = project / "transport" / "Cargo.toml"
     text = manifest.read_text()

@@ -79,6 +79,7 @@ def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str)
 @pytest.mark.parametrize(
     ("queue", "flows"), [("red@linux", 1), ("cake", 2), ("fq_pie@linux:hz=1000", 2), ("sfb", 16)]
 )
+@pytest.mark.nightly
 def test_laws_that_draw_fare_as_under_the_kernels_own(
     compiled: Path, queue: str, flows: int
 ) -> None:

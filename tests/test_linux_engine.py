@@ -110,6 +110,7 @@ class Step:
 
 
 @needs_kernel
+@pytest.mark.nightly
 def test_a_law_in_python_decides_in_our_router_in_a_guest_twice_the_same(tmp_path: Path) -> None:
     (tmp_path / "step.py").write_text(STEP)
     brought = bring([f"{tmp_path}/step.py:Step"])
@@ -144,6 +145,7 @@ def test_ecn_and_transfers_that_do_not_finish_are_counted_as_in_the_simulator() 
 
 
 @needs_kernel
+@pytest.mark.nightly
 def test_another_seed_is_another_run_where_something_is_drawn() -> None:
     given = scenario("pie@linux:hz=1000", duration="3s")
     assert in_guest(given).digest != in_guest(given.with_seed(2)).digest
@@ -341,7 +343,9 @@ KINDS = {
 
 @pytest.mark.slow
 @needs_kernel
-@pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
+@pytest.mark.parametrize(
+    "bottleneck", ["kernel", pytest.param("sojourn", marks=pytest.mark.nightly)]
+)
 def test_every_kind_of_traffic_carries_what_it_does_in_the_simulator(
     bottleneck: str, tmp_path: Path
 ) -> None:

@@ -279,6 +279,7 @@ def asymmetric(
 @pytest.mark.slow
 @needs_kernel
 @BOTH
+@pytest.mark.nightly
 def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> None:
     given = asymmetric(bottleneck)
     run, own = in_guest(given), _core.run(given)
@@ -321,6 +322,7 @@ def test_acknowledgements_queue_and_drop_on_the_way_back(bottleneck: str) -> Non
 
 @pytest.mark.slow
 @needs_kernel
+@pytest.mark.nightly
 def test_the_wire_of_the_way_back_loses_as_well() -> None:
     run = in_guest(asymmetric(link=LOSSES["bernoulli"]))
     assert run.invalid == []

@@ -202,6 +202,7 @@ def test_the_tcp_state_of_programs_is_sampled_and_bins_add_up_to_what_was_delive
 
 @needs_kernel
 @needs("curl")
+@pytest.mark.nightly
 def test_several_aqms_are_compared_by_the_durations_of_programs(line, tmp_path, capsys):
     command = ["exec", str(line), "--server", SERVE, "--client", FETCH, "--seeds", "2"]
     out = tmp_path / "out"

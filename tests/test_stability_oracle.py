@@ -6,7 +6,7 @@ import pytest
 from sojourn.stability import margins
 from sojourn.stability.loops.normalised import loop_at
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly]
 
 control = pytest.importorskip("control", reason="the extra `test` installs python-control")
 

@@ -8,7 +8,7 @@ from sojourn.stability import analyse
 from sojourn.stability.loops.dde import integrate
 from sojourn.stability.loops.response import Step, respond
 
-pytestmark = [pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.nightly]
 
 RED = "red:min_th=20kB,max_th=80kB"
 LOOPS = [

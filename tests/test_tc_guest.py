@@ -206,6 +206,7 @@ def test_what_tc_does_not_send_as_written_is_refused(queue: str, says: str) -> N
 @needs_kernel
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("tc") is None, reason="needs tc (iproute2)")
+@pytest.mark.nightly
 def test_every_exported_parameter_is_in_the_kernel(tmp_path) -> None:
     assert KERNEL is not None
     cases = [f"{aqm}:{text}".rstrip(":") for aqm, texts in ASKED.items() for text in texts]
@@ -277,6 +278,7 @@ def bytes_in(ticks: float, bps: float) -> float:
 @needs_kernel
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("tc") is None, reason="needs tc (iproute2)")
+@pytest.mark.nightly
 def test_every_exported_shaper_is_in_the_kernel(tmp_path) -> None:
     told = in_guest(
         tmp_path,
