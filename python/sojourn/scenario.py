@@ -2324,8 +2324,9 @@ class Link(_Part):
             ``trace`` recorded on a real link, or ``wireless``: a transmitter of a wireless LAN.
             Needed without ``template``.
         template: A link after published values, instead of ``rate`` and other keys that it sets:
-            ``starlink:direction=up,seed=2``, ``lte:handover=60s``, ``docsis:rate=20mbit``,
-            ``gpon:onus=16``, ``xgpon``, ``vdsl:rate=50mbit``, ``adsl:rate=8mbit``.
+            ``starlink:direction=up,seed=2``, ``lte:handover=60s``, ``5g:direction=up``,
+            ``docsis:rate=20mbit``, ``gpon:onus=16``, ``xgpon``, ``vdsl:rate=50mbit``,
+            ``adsl:rate=8mbit``.
         delay: Propagation delay, or a ``schedule`` of delays. The base RTT of flows is that at the
             smallest. Default: ``"0s"``.
         framing: Bytes of framing added to every packet. Rates, limits and AQMs count them. Linux

@@ -23,8 +23,8 @@ pub struct Link {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Capacity>,
     /// A link after published values, instead of `rate` and other keys that it sets:
-    /// `starlink:direction=up,seed=2`, `lte:handover=60s`, `docsis:rate=20mbit`, `gpon:onus=16`,
-    /// `xgpon`, `vdsl:rate=50mbit`, `adsl:rate=8mbit`.
+    /// `starlink:direction=up,seed=2`, `lte:handover=60s`, `5g:direction=up`, `docsis:rate=20mbit`,
+    /// `gpon:onus=16`, `xgpon`, `vdsl:rate=50mbit`, `adsl:rate=8mbit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
     /// Propagation delay, or a `schedule` of delays. The base RTT of flows is that at the smallest.
