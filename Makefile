@@ -56,20 +56,19 @@ lint-python: $(VENV)/developed
 	$(BIN)/ruff format --check python tests docs/site
 	$(BIN)/mypy
 
-## test-long: fuzzing, the long Python tests, and the wheel; WHEEL=release tests the wheel as users
-##            get it
+## test-long: the long Python tests, and the wheel; WHEEL=release tests the wheel as users get it
 WHEEL ?= dev
 test-long: $(VENV)/developed
-	cargo test --workspace --quiet --test fuzz
 	$(BIN)/pytest --numprocesses 2 -m "long and not nightly"
 	sh tests/wheel.sh $(BIN)/python $(WHEEL)
 	cargo xtask tally
 
-## test-nightly: what continuous integration has no time for: a million random operations per
-##               entry, and the Python tests that take longest
+## test-nightly: what continuous integration has no time for: fuzzing, a million random
+##               operations per entry, and the Python tests that take longest
 test-nightly: $(VENV)/developed
-	cargo test --workspace --quiet --test contract
+	cargo test --workspace --quiet --test contract --test fuzz
 	$(BIN)/pytest --numprocesses 2 -m nightly
+	cargo xtask tally
 
 ## test-hosts: the kernel's own disciplines in real time, in a small virtual machine
 ##             (docs/how-to/linux.md)

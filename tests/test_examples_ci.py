@@ -138,6 +138,7 @@ def test_the_github_workflow_passes_and_finds_a_doubled_target(project: Path) ->
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_the_gitlab_template_passes_and_finds_a_doubled_target(project: Path) -> None:
     job = yaml.safe_load((project / ".gitlab-ci.yml").read_text())["network"]
     env = gitlab_variables(project, job)

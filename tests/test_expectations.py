@@ -250,6 +250,7 @@ def test_an_engine_is_no_reference_for_itself(run):
 
 
 @needs_kernel
+@pytest.mark.nightly
 def test_a_reference_may_be_another_engine(run):
     text = '[[expect]]\nmetric = "goodput"\nagainst = "linux"\nfor = ["codel"]\nmax_seeds = 8\n'
     done = run(text + 'equivalent = "10%"\n')

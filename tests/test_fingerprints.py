@@ -27,7 +27,7 @@ def digest(name, aqm):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("threads", [1, pytest.param(4, marks=pytest.mark.nightly)])
 def test_every_shipped_scenario_gives_the_digest_on_record(threads):
     expected = on_record()
     with ThreadPoolExecutor(threads) as pool:

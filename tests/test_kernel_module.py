@@ -64,6 +64,7 @@ def compiled() -> Path:
 
 
 @needs_module
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("queue", ["taildrop:limit=50p", "codel@linux"])
@@ -74,12 +75,12 @@ def test_every_packet_fares_as_under_the_kernels_own(compiled: Path, queue: str)
 
 
 @needs_module
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("queue", "flows"), [("red@linux", 1), ("cake", 2), ("fq_pie@linux:hz=1000", 2), ("sfb", 16)]
 )
-@pytest.mark.nightly
 def test_laws_that_draw_fare_as_under_the_kernels_own(
     compiled: Path, queue: str, flows: int
 ) -> None:
@@ -93,6 +94,7 @@ def test_laws_that_draw_fare_as_under_the_kernels_own(
 
 
 @needs_module
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_report_of_the_module_accounts_for_every_drop(compiled: Path) -> None:
@@ -106,6 +108,7 @@ def test_the_report_of_the_module_accounts_for_every_drop(compiled: Path) -> Non
 
 
 @needs_module
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_module_for_another_kernel_is_refused_with_the_kernels_words(

@@ -119,7 +119,9 @@ def test_a_leaf_may_be_compared_and_expected(command: Command, tmp_path: Path) -
 
 @needs_kernel
 @pytest.mark.parametrize(
-    ("scheduler", "rate"), [(HTB, "12mbit"), (PRIO, "10mbit")], ids=["htb", "prio"]
+    ("scheduler", "rate"),
+    [(HTB, "12mbit"), pytest.param(PRIO, "10mbit", marks=pytest.mark.nightly)],
+    ids=["htb", "prio"],
 )
 def test_the_kernels_tree_gives_each_class_what_ours_does(scheduler: str, rate: str) -> None:
     """A packet of the other class may be in service (1.2 ms), and HTB lends one more (1.2 ms)."""

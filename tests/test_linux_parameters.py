@@ -77,7 +77,9 @@ def test_what_the_kernel_cannot_set_is_refused_in_one_sentence(queue: str, why: 
 
 
 @needs_kernel
-@pytest.mark.parametrize("queue", ["cake:target=20ms", "cake:interval=30ms"])
+@pytest.mark.parametrize(
+    "queue", ["cake:target=20ms", pytest.param("cake:interval=30ms", marks=pytest.mark.nightly)]
+)
 def test_cakes_target_and_interval_mean_the_same_in_both_engines(queue: str) -> None:
     """Case 17: the kernel ran with 5 ms for one setting and 1.5 ms for the other."""
     given = scenario(queue, duration="12s", warmup="2s")

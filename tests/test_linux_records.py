@@ -42,7 +42,9 @@ path = ["bottleneck"]
 rtt = "40ms"
 app = { kind = "cbr", rate = "2mbit", packet = "500B" }
 """
-BOTH = pytest.mark.parametrize("bottleneck", ["kernel", "sojourn"])
+BOTH = pytest.mark.parametrize(
+    "bottleneck", ["kernel", pytest.param("sojourn", marks=pytest.mark.nightly)]
+)
 
 
 def scenario(

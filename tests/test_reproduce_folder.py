@@ -402,7 +402,9 @@ def test_the_examples_are_whole(name, claims):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "good"), [("rfc9438", 16), ("l4s-tests", 14)])
+@pytest.mark.parametrize(
+    ("name", "good"), [pytest.param("rfc9438", 16, marks=pytest.mark.nightly), ("l4s-tests", 14)]
+)
 def test_most_claims_of_the_examples_hold_or_match(name, good, tmp_path):
     """Windows and rates of CUBIC and Reno, and who wins under DualPI2."""
     found = reproduce.reproduce([str(EXAMPLES / name)], store=Store(tmp_path))

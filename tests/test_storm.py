@@ -73,10 +73,12 @@ def test_the_names_of_new_folders_survive_a_power_cut(said):
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_study_that_is_killed_or_loses_power_goes_on_to_the_undisturbed_table(said):
     assert said[2] == "['', '', '']"
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_comparison_that_is_killed_goes_on_to_the_undisturbed_files_and_repeats_no_run(said):
     assert re.fullmatch(r"\('', [123]\)", said[3])

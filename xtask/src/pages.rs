@@ -25,8 +25,8 @@ Kernels between the two have some rules of each ([facts tcp-45 to tcp-49](../fac
 scripts that packetdrill and the kernel test it with are
 [restated](../../crates/sim/testdata/scripts/README.md), and run as they are from a checkout of
 yours ([`sojourn check tcp`](../how-to/tcp-scripts.md)); senders are fuzzed with acknowledgements
-that no receiver would send (`fuzz/tests/fuzz/tcp.rs`; the last line of `make test-long` counts the
-inputs). How both ends negotiate ECN has [its own page](../how-to/ecn.md).
+that no receiver would send (`fuzz/tests/fuzz/tcp.rs`; the last line of `make test-nightly` counts
+the inputs). How both ends negotiate ECN has [its own page](../how-to/ecn.md).
 ";
 
 /// The default of a parameter in a dialect, as text.

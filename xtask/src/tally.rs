@@ -41,10 +41,10 @@ fn counts(root: &Path) -> Result<String, String> {
     ))
 }
 
-/// Number of fuzzed inputs; fuzzing is part of `make test-long` only.
+/// Number of fuzzed inputs; fuzzing is part of `make test-nightly` only.
 fn fuzzed() -> Result<String, String> {
     if !place("fuzz")?.exists() {
-        return Ok("no fuzzed inputs (`make test-long` has them, and all other long tests)".into());
+        return Ok("no fuzzed inputs (`make test-nightly` has them)".into());
     }
     Ok(format!("{} fuzzed inputs", written("fuzz")?))
 }
