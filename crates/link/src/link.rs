@@ -85,7 +85,8 @@ impl<P: Packet> Link<P> {
     ///
     /// # Panics
     /// With another server.
-    #[inline(always)]
+    // Not in the page, which a network loads.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn enqueue_ahead<O: LinkObserver<P>>(
         &mut self,
         now: Time,

@@ -202,7 +202,8 @@ impl<P: Packet> Steady<P> {
     }
 
     /// Sends a packet ahead that passes through an empty queue; returns when it will have left.
-    #[inline(always)]
+    // Not in the page, which a network loads.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn pass_ahead<O: LinkObserver<P>>(
         &mut self,
         now: Time,
