@@ -42,35 +42,21 @@ impl<P: Packet> Link<P> {
     /// Offers a packet to the queue. Returns whether the server has been woken: either the queue
     /// was empty and the packet was taken into service, or the packet may be served before others.
     /// [`Link::next_service`] and [`Link::next_timer`] may then have changed.
+    #[inline]
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let bytes = packet.bytes();
-        self.enqueue_with(now, bytes, || packet, observer)
-    }
-
-    /// [`Link::enqueue`], where `packet` creates the packet of `bytes` bytes in place, which saves
-    /// a copy.
-    #[inline]
-    pub fn enqueue_with<O: LinkObserver<P>>(
-        &mut self,
-        now: Time,
-        bytes: u32,
-        packet: impl FnOnce() -> P,
-        observer: &mut O,
-    ) -> bool {
         if !self.conforms(now, bytes) {
-            observer.dropped(packet(), now, Stage::Enqueue, Cause::Policed);
+            observer.dropped(packet, now, Stage::Enqueue, Cause::Policed);
             return false;
         }
         if let Server::Steady(server) = &mut self.server
             && server.lets_pass()
             && self.queue.discipline.lets_through(bytes)
         {
-            self.next_service = server.pass(now, packet(), observer);
+            self.next_service = server.pass(now, packet, observer);
             return true;
         }
-        let was_empty = self.queue.is_empty();
-        let Queue { discipline, rng } = &mut self.queue;
-        discipline.enqueue(now, packet(), rng, observer);
+        let was_empty = self.queue.put(now, packet, observer);
         let is_woken = (was_empty || self.serves_while_held) && !self.queue.is_empty();
         if is_woken {
             self.wake(now, observer);
@@ -85,7 +71,7 @@ impl<P: Packet> Link<P> {
     ///
     /// # Panics
     /// With another server.
-    // Not in the page, which a network loads.
+    // Inlined in native code only, because the web page must stay small.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn enqueue_ahead<O: LinkObserver<P>>(
         &mut self,
@@ -107,9 +93,7 @@ impl<P: Packet> Link<P> {
             forward(server.pass_ahead(now, packet, observer), packet);
             return mem::replace(&mut self.next_service, Time::NEVER) != Time::NEVER;
         }
-        let was_empty = self.queue.is_empty();
-        let Queue { discipline, rng } = &mut self.queue;
-        discipline.enqueue(now, *packet, rng, observer);
+        let was_empty = self.queue.put(now, *packet, observer);
         let is_woken = (was_empty || self.serves_while_held) && !self.queue.is_empty();
         if is_woken {
             if server.is_idle() {

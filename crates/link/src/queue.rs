@@ -11,6 +11,19 @@ pub(crate) struct Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
+    /// Offers a packet to the discipline; returns whether the queue was empty before.
+    #[inline]
+    pub(crate) fn put<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        packet: P,
+        observer: &mut O,
+    ) -> bool {
+        let was_empty = self.is_empty();
+        self.discipline.enqueue(now, packet, &mut self.rng, observer);
+        was_empty
+    }
+
     /// Takes the next packet. Inlined, because an extra copy of the packet would cost 1 % of a run.
     #[inline(always)]
     pub(crate) fn take<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> Option<P> {

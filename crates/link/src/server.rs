@@ -202,7 +202,7 @@ impl<P: Packet> Steady<P> {
     }
 
     /// Sends a packet ahead that passes through an empty queue; returns when it will have left.
-    // Not in the page, which a network loads.
+    // Inlined in native code only, because the web page must stay small.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn pass_ahead<O: LinkObserver<P>>(
         &mut self,

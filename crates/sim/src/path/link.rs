@@ -205,7 +205,7 @@ impl ScheduledLink {
         packet: &Packet,
         probe: &mut LinkProbe<'_, NOTES>,
     ) -> bool {
-        self.link.enqueue_with(now, packet.link_bytes, || *packet, probe)
+        self.link.enqueue(now, *packet, probe)
     }
 
     /// Finishes a service: hands every packet that has left, or is sent ahead, to `forward` with
