@@ -205,6 +205,13 @@ def test_between_engines_the_question_is_agreement() -> None:
     assert any("tolerance" in cell.note for row in rows for cell in row.cells)
 
 
+def test_the_interval_of_a_share_ends_at_all_of_it_between_engines_too() -> None:
+    cells = engine_comparison(seeds=2).cells
+    shares = [cell.estimate for cell in cells if cell.metric.row.kind == "share"]
+    assert any(each.ends for each in shares)
+    assert all(each.low >= 0.0 and each.high <= 1.0 for each in shares)
+
+
 def test_every_shipped_scenario_has_a_warm_up_with_its_reason() -> None:
     for name, path in shipped().items():
         (line,) = [

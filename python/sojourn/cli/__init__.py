@@ -120,7 +120,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         if extra is None:
             raise
         return _refuse(
-            InputError(f"{error.name}: is not installed; pip install 'sojourn[{extra}]'")
+            InputError(f"{error.name} is not installed; pip install 'sojourn[{extra}]'")
         )
     except click.Abort as error:
         raise KeyboardInterrupt from error

@@ -22,7 +22,7 @@ from sojourn.comparing.pairing import correlation
 from sojourn.comparing.records import difference_record, estimate_record
 from sojourn.comparing.rows import MetricEstimate, PairedDifference
 from sojourn.comparing.runs_table import runs_table
-from sojourn.comparing.statistics import Estimate, PairedTest, holm, paired
+from sojourn.comparing.statistics import Estimate, PairedTest, holm, paired, share_estimate
 from sojourn.describing.metrics import OWN
 from sojourn.running.result import Result
 from sojourn.tabular import Columns, Tabular, arrow
@@ -209,6 +209,12 @@ class ComparedRuns(Tabular):
             return estimate_about("mean", values, operands_of(metric.row))
         return estimate_of(metric.row, values, self.looks.confidence)
 
+    def _shown(self, metric: Metric, aqm: str) -> Estimate:
+        """As `estimate`; between engines, too, the interval of a share lies within 0 to 1."""
+        if self.references and metric.row.kind == "share":
+            return share_estimate(self.values(metric, aqm))
+        return self.estimate(metric, aqm)
+
     @cached_property
     def _all_metrics(self) -> list[Metric]:
         rows = {row[:3]: row for aqm in self.aqms for r in self.of(aqm) for row in r.summary_rows}
@@ -243,7 +249,7 @@ class ComparedRuns(Tabular):
     def cells(self) -> list[MetricEstimate]:
         """Estimates, by metric, then by AQM."""
         return [
-            MetricEstimate(metric, aqm, self.estimate(metric, aqm), *self._unknown(metric, aqm))
+            MetricEstimate(metric, aqm, self._shown(metric, aqm), *self._unknown(metric, aqm))
             for metric in self.metrics
             for aqm in self.aqms
         ]

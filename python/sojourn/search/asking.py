@@ -31,7 +31,7 @@ def sampler(directions: int, seed: int) -> Any:
     try:
         import optuna
     except ImportError as error:
-        raise InputError("Optuna is not installed; pip install sojourn[tune]") from error
+        raise InputError("Optuna is not installed; pip install 'sojourn[tune]'") from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     made = (
         optuna.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=2 * TOGETHER)

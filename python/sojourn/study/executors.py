@@ -22,7 +22,7 @@ QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "ls
 _CONNECT_S = 20.0
 _GONE_S = 0.05
 _LOOPBACK = "127.0.0.1"
-_EXTRA = "pip install sojourn[cluster]"
+_EXTRA = "pip install 'sojourn[cluster]'"
 
 
 @dataclass(frozen=True)

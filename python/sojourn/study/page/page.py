@@ -64,7 +64,7 @@ def save(
         import vl_convert
     except ImportError as error:
         raise InputError(
-            f"show: {error.name} is not installed; pip install sojourn[pages]"
+            f"show: {error.name} is not installed; pip install 'sojourn[pages]'"
         ) from error
     if path.is_dir():
         raise InputError(f"--out {path}: is a folder; give the name of the page")
