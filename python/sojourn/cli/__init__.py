@@ -119,9 +119,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         extra = {"pyarrow": "arrow", "scipy": "stability"}.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        return _refuse(
-            InputError(f"{error.name} is not installed; pip install 'sojourn[{extra}]'")
-        )
+        return _refuse(InputError(f"{error.name} is not installed; pip install 'sojourn[{extra}]'"))
     except click.Abort as error:
         raise KeyboardInterrupt from error
 

@@ -101,7 +101,8 @@ class RemoteFolder:
             self._system, self._root = fsspec.url_to_fs(address)
         except (ImportError, ValueError) as error:
             raise InputError(
-                f"{address}: {error}; pip install 'sojourn[cluster]' and the package of the protocol"
+                f"{address}: {error}; pip install 'sojourn[cluster]' "
+                "and the package of the protocol"
             ) from error
         self._address = address
 
