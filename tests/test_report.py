@@ -159,6 +159,7 @@ def test_the_verdict_and_its_figure_come_first_then_conclusions_tables_and_other
     assert places == sorted(places)
     (answer,) = re.findall(r'<p class="answer">([^<]*)</p>', text)
     assert answer.count(". ") == 0 and answer.endswith(".")
+    assert "%" in answer and not re.search(r"\d (%|ms)", answer)
     for aqm in AQMS:
         assert re.search(rf"</svg>\s*{aqm}</th>", text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -64,6 +65,8 @@ _CAPTIONS_OF_ONE_SEED = {
     "completion": "Transfers of the only seed. A transfer that did not finish counts as longer "
     "than the time for which it ran. A triangle marks a lower bound.",
 }
+# The space between a number and a unit or what else belongs to it.
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=[%\w])")
 _OF_ONE_LOOK = " Its intervals are those of a single look; the table has those of all looks."
 
 
@@ -286,4 +289,10 @@ def template(folder: Path, name: str) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["unbroken"] = _unbroken
     return environment.get_template(name)
+
+
+def _unbroken(sentence: str) -> str:
+    """The sentence with each number and its unit on one line."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", sentence)
