@@ -39,11 +39,10 @@ test: $(VENV)/developed
 	cargo xtask tally
 
 ## expectations: what RFC 7928's scenarios and claims of the papers (testdata/expectations) expect,
-##               decided over seeds by `sojourn test`; and, with the guest kernel, a cell of agreement.toml
+##               decided over seeds by `sojourn test`
 expectations: $(VENV)/developed
 	$(BIN)/sojourn test --fresh $(addprefix rfc7928/,mild-congestion medium-congestion \
 	    heavy-congestion unresponsive) testdata/expectations
-	$(BIN)/sojourn test --fresh testdata/expectations/agreement.toml -k '(fq_codel@linux:limit=1000p)'
 
 ## lint: formatting, clippy, types; `make --jobs 2 lint` checks both languages at once
 lint: lint-rust lint-python
@@ -63,10 +62,12 @@ test-long: $(VENV)/developed
 	cargo xtask tally
 
 ## test-nightly: what continuous integration has no time for: fuzzing, a million random
-##               operations per entry, and the Python tests that take longest
+##               operations per entry, the Python tests that take longest, and, with the guest
+##               kernel, a cell of agreement.toml
 test-nightly: $(VENV)/developed
 	cargo test --workspace --quiet --test contract --test fuzz
 	$(BIN)/pytest --numprocesses 2 -m nightly
+	$(BIN)/sojourn test --fresh testdata/expectations/agreement.toml -k '(fq_codel@linux:limit=1000p)'
 	cargo xtask tally
 
 ## test-hosts: the kernel's own disciplines in real time, in a small virtual machine

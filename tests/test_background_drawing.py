@@ -58,6 +58,8 @@ def saved(compared, folder: Path, count: int) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.long
+@pytest.mark.nightly
 def test_processes_draw_what_this_one_draws(compared, here, tmp_path):
     assert len(here) == 7  # five figures, the report, the numbers
     assert saved(compared, tmp_path, count=2) == here
@@ -73,6 +75,8 @@ def test_what_is_drawn_while_runs_are_under_way_is_the_same(compared, here, tmp_
     assert {name: (tmp_path / name).read_bytes() for name in names} == here
 
 
+@pytest.mark.long
+@pytest.mark.nightly
 def test_a_first_run_that_is_not_in_the_comparison_is_not_drawn(compared):
     other = comparison(["pie", "codel"], seeds=1)
     with background.drawers(("svg",), count=1) as drawing:
@@ -92,11 +96,15 @@ def test_when_a_process_is_killed_this_one_draws(compared, here, tmp_path):
     assert {name: (tmp_path / name).read_bytes() for name in names} == here
 
 
+@pytest.mark.long
+@pytest.mark.nightly
 def test_where_no_process_can_be_begun_this_one_draws(compared, here, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "missing"))
     assert saved(compared, tmp_path / "out", count=2) == here
 
 
+@pytest.mark.long
+@pytest.mark.nightly
 def test_an_error_in_a_process_reaches_the_caller_as_it_is():
     compared = comparison(AQMS, seeds=1)
     rows = [("queue", "bottleneck", "delay_mean", "soon", "s"), ("class", "a", "goodput", 1.0, "")]

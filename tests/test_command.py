@@ -79,7 +79,10 @@ def test_compare_saves_report_figures_numbers_and_every_run(command):
     [
         ((), ["report.html", "runs/contender=pie/replica=2/summary.parquet"],
          [["--set", "duration=9s"], ["--fresh"]]),
-        (("--format", "svg"), ["figures/plane.svg"], [["--size", "column"]]),
+        pytest.param(
+            ("--format", "svg"), ["figures/plane.svg"], [["--size", "column"]],
+            marks=[pytest.mark.long, pytest.mark.nightly],
+        ),
     ],
     ids=["report", "figures"],
 )  # fmt: skip

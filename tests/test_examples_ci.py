@@ -125,7 +125,8 @@ def test_the_cached_folder_of_the_action_holds_the_runs(project: Path) -> None:
     assert len(list(kept.rglob("*.run"))) == 16, "two AQMs under eight seeds"
 
 
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.nightly
 def test_the_github_workflow_passes_and_finds_a_doubled_target(project: Path) -> None:
     assert set(github(project).values()) == {0}
     assert outcomes(project, "scenarios.xml", "python.xml") == [(2, 0), (4, 0)]

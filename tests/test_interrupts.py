@@ -31,6 +31,18 @@ def in_a_destructor(*arguments, **options):
     Destroyed()
     time.sleep(200)
 
+class Failing:
+    def __del__(self):
+        raise ValueError
+
+def signalled(unraisable):
+    os.kill(os.getpid(), signal.{number})
+    time.sleep(0.01)
+
+def in_the_hook(*arguments, **options):
+    Failing()
+    time.sleep(200)
+
 def translated(*arguments, **options):
     try:
         os.kill(os.getpid(), signal.{number})
@@ -43,6 +55,8 @@ def late(*arguments, **options):
     time.sleep(0.5)
     raise KeyError("not interrupted")
 
+if {where} is in_the_hook:
+    sys.unraisablehook = signalled
 importlib.import_module("sojourn.cli.compare").plan = {where}
 code = main(["compare", "dumbbell-reno", "--aqm", "codel,pie"], ends_process={ends})
 {after}
@@ -72,7 +86,7 @@ def interrupted(
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("where", ["in_a_destructor", "translated"])
+@pytest.mark.parametrize("where", ["in_a_destructor", "in_the_hook", "translated"])
 def test_an_interrupt_that_python_or_a_library_drops_ends_the_command(where, number):
     done = interrupted(where, number)
     assert done.returncode == 130

@@ -48,7 +48,8 @@ def scenario(where: str, bottleneck: str = "sojourn", queue: str = "codel@linux"
     return _core.Scenario.load(TEXT.format(where=where, bottleneck=bottleneck, queue=queue))
 
 
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.nightly
 @needs_spaces
 def test_the_host_runs_our_router_under_its_own_tcp() -> None:
     result = sojourn.Result(in_real_time(scenario("host")))

@@ -60,14 +60,14 @@ class Interrupts:
     def __init__(self) -> None:
         self.heard = False
         self.is_said = False
-        self._again: threading.Timer | None = None
+        self._again: object = None  # of the signal that is to be sent again
 
     @contextlib.contextmanager
     def listening(self, ends_process: bool) -> Iterator[None]:
         """Both signals raise KeyboardInterrupt in this block, so no half-written file remains.
 
-        Python prints and drops an exception raised in a destructor or its callback.
-        This class raises it again shortly afterwards.
+        Python prints and drops an exception raised in a destructor or its callback, or in the hook
+        that prints it. This class raises it again shortly afterwards.
 
         Args:
             ends_process: whether this process ends shortly after a signal in any case, even in the
@@ -91,8 +91,7 @@ class Interrupts:
                 signal.signal(number, self._interrupt)
             yield
         finally:
-            if self._again is not None:
-                self._again.cancel()  # the command has ended meanwhile
+            self._again = None  # the command has ended meanwhile
             sys.unraisablehook = self._unraisable
             # A second signal would give a second message or another exit code: `timeout` sends its
             # signal to the process and to the process's group.
@@ -100,17 +99,34 @@ class Interrupts:
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_IGN if is_ending else handler)
 
-    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+    def _interrupt(self, _signal: int, frame: FrameType | None) -> None:
         self.heard = True
+        while frame is not None:
+            if frame.f_code is Interrupts._dropped.__code__:
+                self._raise_later()
+                return
+            frame = frame.f_back
+        self._again = None
         raise KeyboardInterrupt
 
     def _dropped(self, dropped: Any) -> None:
         if issubclass(dropped.exc_type, KeyboardInterrupt):
-            self._again = threading.Timer(_AGAIN_S, _interrupt_main_thread)
-            self._again.daemon = True
-            self._again.start()
+            self._raise_later()
         else:
             self._unraisable(dropped)
+
+    def _raise_later(self) -> None:
+        # `threading` has locks that the interrupted code may hold.
+        self._again = again = object()
+        _thread.start_new_thread(self._raise_again, (again,))
+
+    def _raise_again(self, again: object) -> None:
+        # More than once: a signal that arrives just before a system call does not end the call.
+        while True:
+            time.sleep(_AGAIN_S)
+            if self._again is not again:
+                return
+            _interrupt_main_thread()
 
     def _watch(self, numbers: set[int]) -> None:
         """Start a thread that ends the process if the main thread does not react to a signal.

@@ -36,7 +36,7 @@ def folder() -> Path:
     if not (FOLDER / "sojourn.wasm").is_file():
         raise InputError(
             "the page is not part of this installation; in the source tree "
-            "`make web-toolchain web` builds it"
+            "`make web-toolchain web` builds it, and `make demo` or `pip install .` adds it"
         )
     return FOLDER
 
