@@ -93,6 +93,17 @@ def test_an_interrupt_that_python_or_a_library_drops_ends_the_command(where, num
     assert done.stderr.strip() == "sojourn: interrupted"
 
 
+def test_a_dropped_interrupt_ends_a_command_that_ignores_ctrl_c():
+    # As a shell's background job does.
+    done = interrupted("in_a_destructor", "SIGTERM", preexec_fn=ignore_ctrl_c)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "sojourn: interrupted"
+
+
+def ignore_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 def test_a_signal_that_arrives_twice_gives_one_message(number):
     done = interrupted("translated", number, f"os.kill(os.getpid(), signal.{number})", ends=True)

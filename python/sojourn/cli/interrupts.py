@@ -60,6 +60,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.heard = False
         self.is_said = False
+        self._number: int = signal.SIGINT  # the last signal's
         self._again: object = None  # of the signal that is to be sent again
 
     @contextlib.contextmanager
@@ -99,8 +100,8 @@ class Interrupts:
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_IGN if is_ending else handler)
 
-    def _interrupt(self, _signal: int, frame: FrameType | None) -> None:
-        self.heard = True
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.heard, self._number = True, number
         while frame is not None:
             if frame.f_code is Interrupts._dropped.__code__:
                 self._raise_later()
@@ -126,7 +127,7 @@ class Interrupts:
             time.sleep(_AGAIN_S)
             if self._again is not again:
                 return
-            _interrupt_main_thread()
+            _signal_main_thread(self._number)
 
     def _watch(self, numbers: set[int]) -> None:
         """Start a thread that ends the process if the main thread does not react to a signal.
@@ -146,13 +147,13 @@ class Interrupts:
             ending.end(INTERRUPTED)
 
 
-def _interrupt_main_thread() -> None:
+def _signal_main_thread(number: int) -> None:
     if platforms.IS_WINDOWS:
-        _thread.interrupt_main()
+        _thread.interrupt_main(signal.Signals(number))
         return
     # A signal to the thread itself, which may be blocked in a system call.
     main = threading.main_thread().ident
-    signal.pthread_kill(main, signal.SIGINT)  # type: ignore[arg-type]
+    signal.pthread_kill(main, number)  # type: ignore[arg-type]
 
 
 def _wakeups() -> Callable[[], bytes]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sojourn.cli import console
 from sojourn.describing.formatting import show_value
-from sojourn.describing.queues import OF_LEAF, effective_lines, left_out
+from sojourn.describing.metrics import shown_in
+from sojourn.describing.queues import effective_lines, left_out
 
 if TYPE_CHECKING:
     from sojourn.running.result import Result
@@ -22,8 +23,9 @@ def print_result(result: Result) -> None:
     Without a terminal the same text is written without rich, which takes 60 ms to import.
     """
     groups: Groups = {}
+    of_leaf = {row.name for row in shown_in("leaf")}
     for scope, name, metric, value, unit in result.summary_rows:
-        if scope == "leaf" and metric not in OF_LEAF:
+        if scope == "leaf" and metric not in of_leaf:
             continue
         rows = groups.setdefault(f"{scope} {name}".strip(), [])
         rows.append((metric, show_value(metric, value, unit)))

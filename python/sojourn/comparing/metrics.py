@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sojourn.describing.metric_table import Centre, Direction, MetricRow
-from sojourn.describing.metrics import TABLE, shown_in
-from sojourn.describing.queues import OF_LEAF
+from sojourn.describing.metrics import shown_in
 from sojourn.running.series import SummaryRow
 
 ABOVE = "_above"
@@ -113,9 +112,9 @@ def select(rows: Iterable[SummaryRow], link: str) -> list[Metric]:
     return [
         *(Metric(row, name) for row in shown for name in _named(of_kind, row.scope, row.name)),
         *(
-            Metric(TABLE[metric], name, is_of_leaf=True)
-            for metric in OF_LEAF
-            for name in _named(of_kind, "leaf", metric)
+            Metric(row, name, is_of_leaf=True)
+            for row in shown_in("leaf")
+            for name in _named(of_kind, "leaf", row.name)
         ),
     ]
 

@@ -86,7 +86,7 @@ ROWS: tuple[MetricRow, ...] = (
         ),
         relative=0.05,
         least=0.001,
-        tables=("compare", "live", "diff", "router", "agree", "atlas",),
+        tables=("compare", "live", "leaf", "diff", "router", "agree", "atlas",),
     ),
     MetricRow(
         scope="queue",
@@ -141,7 +141,7 @@ ROWS: tuple[MetricRow, ...] = (
         ),
         relative=0.05,
         least=0.001,
-        tables=("compare", "live", "diff", "router", "agree_wide", "atlas",),
+        tables=("compare", "live", "leaf", "diff", "router", "agree_wide", "atlas",),
         quantile=0.95,
     ),
     MetricRow(
@@ -230,7 +230,7 @@ ROWS: tuple[MetricRow, ...] = (
         ),
         relative=0.05,
         least=0.0,
-        tables=("router",),
+        tables=("leaf", "router",),
     ),
     MetricRow(
         scope="queue",
@@ -1238,7 +1238,7 @@ ROWS: tuple[MetricRow, ...] = (
         ),
         relative=0.0,
         least=0.005,
-        tables=("compare", "live", "router", "agree", "agree_wide", "atlas",),
+        tables=("compare", "live", "leaf", "router", "agree", "agree_wide", "atlas",),
     ),
     MetricRow(
         scope="queue",
@@ -1314,7 +1314,7 @@ ROWS: tuple[MetricRow, ...] = (
         ),
         relative=0.0,
         least=0.005,
-        tables=("compare", "live", "router", "agree_wide", "atlas",),
+        tables=("compare", "live", "leaf", "router", "agree_wide", "atlas",),
     ),
     MetricRow(
         scope="queue",

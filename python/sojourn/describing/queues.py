@@ -11,8 +11,6 @@ from sojourn.errors import InputError
 
 # Links or flows of a scenario that a message or a table on the terminal names.
 MOST_SHOWN = 20
-OF_LEAF = ("delay_mean", "delay_p95", "throughput", "drop_rate", "mark_rate")
-"""The metrics of a leaf class of a link's scheduler that tables show; results have more."""
 _LONG_NUMBER = re.compile(r"\b[1-9]\d*\.\d{4,}")
 
 

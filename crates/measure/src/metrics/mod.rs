@@ -187,6 +187,8 @@ pub enum Output {
     Compare,
     /// The headline numbers of the live page.
     Live,
+    /// The leaf classes of a link's scheduler, wherever a table shows them.
+    Leaf,
     /// `sojourn diff`.
     Diff,
     /// `sojourn router`, when it ends.
@@ -205,6 +207,7 @@ impl Output {
         match self {
             Output::Compare => "compare",
             Output::Live => "live",
+            Output::Leaf => "leaf",
             Output::Diff => "diff",
             Output::Router => "router",
             Output::Agree => "agree",

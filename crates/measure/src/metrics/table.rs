@@ -6,7 +6,7 @@ use super::Better::{Always, Neither, Together};
 use super::Centre::Median;
 use super::Family::Headline;
 use super::Improvement::{Higher, Lower};
-use super::Output::{Agree, AgreeWide, Atlas, Compare, Diff, Live, Router};
+use super::Output::{Agree, AgreeWide, Atlas, Compare, Diff, Leaf, Live, Router};
 use super::Statistic::{Above, Max, Mean, Quantile};
 use super::{Margin, Metric, MetricKind, OverBins, Written, metrics};
 
@@ -26,7 +26,7 @@ metrics! {
     /// it.
     DELAY = [
         ("delay_mean", "queue delay mean") {
-            statistic: Mean, tables: &[Compare, Live, Diff, Router, Agree, Atlas]
+            statistic: Mean, tables: &[Compare, Live, Leaf, Diff, Router, Agree, Atlas]
         },
         ("delay_p50", "queue delay p50") {
             statistic: Quantile(0.5), tables: &[Compare, Live, Diff, Router, Agree, AgreeWide]
@@ -37,7 +37,7 @@ metrics! {
         },
         ("delay_p95", "queue delay p95") {
             statistic: Quantile(0.95), family: Headline("queue delay p95"),
-            tables: &[Compare, Live, Diff, Router, AgreeWide, Atlas]
+            tables: &[Compare, Live, Leaf, Diff, Router, AgreeWide, Atlas]
         },
         ("delay_p99", "queue delay p99") {
             statistic: Quantile(0.99), centre: Median,
@@ -64,7 +64,7 @@ metrics! {
 
     /// Rate carried by the link after the warm-up, framing included; never above the link's rate.
     THROUGHPUT = ("throughput", "throughput") of Queue, MetricKind::Rate, {
-        better: Together(Higher, BUSY), tables: &[Router], bins: Some(OverBins::Mean)
+        better: Together(Higher, BUSY), tables: &[Leaf, Router], bins: Some(OverBins::Mean)
     };
 
     /// Packets that arrived.
@@ -316,7 +316,7 @@ metrics! {
     /// the queue at the end are not dropped.
     DROP_RATE = ("drop_rate", "drop rate") of Queue, MetricKind::Share, {
         better: Together(Lower, DROP), bins: Some(OverBins::Unknown),
-        tables: &[Compare, Live, Router, Agree, AgreeWide, Atlas]
+        tables: &[Compare, Live, Leaf, Router, Agree, AgreeWide, Atlas]
     };
 
     /// The drop rate by cause.
@@ -338,7 +338,7 @@ metrics! {
     /// those that arrived marked.
     MARK_RATE = ("mark_rate", "mark rate") of Queue, MetricKind::Share, {
         better: Neither(MARK), centre: Median, bins: Some(OverBins::Unknown),
-        tables: &[Compare, Live, Router, AgreeWide, Atlas]
+        tables: &[Compare, Live, Leaf, Router, AgreeWide, Atlas]
     };
 
     /// The mark rate by cause; overflow marks nothing.
