@@ -223,3 +223,31 @@ def test_p_values_are_printed_with_a_floor() -> None:
     assert [show_p(p) for p in (0.5, 0.031, 0.001, 0.00099, 1e-300)] == [
         "0.5", "0.031", "0.001", "< 0.001", "< 0.001",
     ]  # fmt: skip
+
+
+def test_an_aqm_that_sent_nothing_has_no_delay_and_is_never_the_lowest():
+    some = [{DELAY: 0.02 + step, SHARE: 0.9 - step} for step in STEPS]
+    none = [{SHARE: 0.0} for _ in STEPS]
+    found = verdict(compared({"none": none, "some": some}))
+    assert found == "No verdict: none sent no packet that counts, so has no queue delay."
+    found = verdict(compared({"some": some, "none": none, "more": [
+        {DELAY: 0.02 + 2 * step, SHARE: 0.9 + step} for step in STEPS
+    ]}))  # fmt: skip
+    assert "some has the lowest delay" in found or "more has the lowest delay" in found
+    assert "none sent no packet that counts" in found and "– ms" not in found
+
+
+def test_a_contender_without_a_tested_metric_gets_no_sentence():
+    runs = compared({aqm: [{"queue/b/drop_rate": 1.0}, {"queue/b/drop_rate": 0.9}] for aqm in "xy"})
+    assert sentences(runs) == []
+
+
+def test_runs_whose_every_metric_is_zero_are_runs_that_gave_a_result(capsys):
+    from sojourn.cli.console import stdout_console
+    from sojourn.cli.tables import print_comparison
+
+    idle = compared({aqm: [{SHARE: 0.0}, {SHARE: 0.0}] for aqm in "xy"})
+    idle.scenario.resolved_json = lambda: "{}"
+    print_comparison(idle, stdout_console())
+    out = capsys.readouterr().out
+    assert "Zero in every run: utilisation." in out and "no run gave a result" not in out

@@ -28,14 +28,14 @@ def print_comparison(comparison: ComparedRuns, console: Any) -> None:
     A wide table is split into parts.
     """
     rows = table_rows(comparison)
-    if not rows:
+    if not any(map(comparison.of, comparison.aqms)):
         console.print("no run gave a result")
         return
     console.print(verdict(comparison), style="bold", markup=False)
     console.print()
     for line in head(comparison):
         console.print(line, style="dim", markup=False)
-    for columns in _parts(comparison.aqms, rows, console.width):
+    for columns in _parts(comparison.aqms, rows, console.width) if rows else []:
         console.print(_part(comparison.aqms, rows, columns))
     for sentence in sentences(comparison):
         console.print()

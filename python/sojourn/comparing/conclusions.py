@@ -36,8 +36,8 @@ def sentences(comparison: ComparedRuns) -> list[str]:
     fixed += _nearly_fixed(comparison)
     untested = comparison.fixed if comparison.baseline in comparison.fixed else []
     tested = [aqm for aqm in comparison.aqms[1:] if aqm not in untested]
-    together = dominance.sentence(comparison)
-    return fixed + [_sentence(comparison, aqm) for aqm in tested] + ([together] if together else [])
+    found = [*fixed, *(_sentence(comparison, aqm) for aqm in tested)]
+    return list(filter(None, [*found, dominance.sentence(comparison)]))
 
 
 def _fixed(comparison: ComparedRuns) -> str:
@@ -108,7 +108,14 @@ def _unknown(comparison: ComparedRuns) -> str:
 
 
 def _sentence(comparison: ComparedRuns, aqm: str) -> str:
-    rows = [row for row in comparison.tests if row.aqm == aqm and row.headline]
+    """The headline differences of an AQM; empty if none was tested."""
+    rows = [
+        row
+        for row in comparison.tests
+        if row.aqm == aqm and row.headline and not math.isnan(row.test.difference.mean)
+    ]
+    if not rows:
+        return ""
     significant = [row for row in rows if row.verdict not in ("", "same")]
     lowered = [_amount(row) for row in significant if row.test.difference.mean < 0]
     raised = [_amount(row) for row in significant if row.test.difference.mean > 0]

@@ -5,6 +5,7 @@ AQMs are judged by queue delay p95 and utilisation together, see `sojourn.compar
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import dominance, shaping
@@ -26,13 +27,17 @@ def verdict(comparison: ComparedRuns) -> str:
             "No verdict: no AQM had anything to do in any run, so nothing compares them; lower the "
             f"rate of link {comparison.link} or raise the load."
         )
-    known = [aqm for aqm in comparison.aqms if len(_plane(comparison, aqm)) == len(dominance.PAIR)]
+    known = [aqm for aqm in comparison.aqms if _has_both(comparison, aqm)]
     if not known:
         return "No run has both a queue delay and a utilisation, so there is no overall verdict."
     if comparison.shaped:
         return f"No overall verdict: contenders send at different rates; {shaping.REMEDY}."
     if len(comparison.aqms) == 1:
         return f"{known[0]} alone, with nothing to compare it with: {_both(comparison, known[0])}."
+    if comparison.baseline not in known:
+        return (
+            f"No verdict: {comparison.baseline} sent no packet that counts, so has no queue delay."
+        )
     if len(comparison.seeds) == 1:
         best = min(known, key=lambda aqm: _delay(comparison, aqm))
         return (
@@ -58,11 +63,13 @@ def _between_aqms(comparison: ComparedRuns, known: list[str]) -> str:
     base = comparison.baseline
     fixed = comparison.fixed if base in comparison.fixed else []
     of = dominance.joint_verdicts(comparison)
+    silent = [aqm for aqm in of if aqm not in known]
+    left = {aqm: found for aqm, found in of.items() if aqm not in [*fixed, *silent]}
     groups = {
-        word: [aqm for aqm, found in of.items() if found == word and aqm not in fixed]
+        word: [aqm for aqm, found in left.items() if found == word]
         for word in ("better", "trade", "worse", "same", "")
     }
-    untested = [aqm for aqm in of if aqm in fixed]
+    untested = [aqm for aqm in of if aqm in fixed and aqm not in silent]
     early = [one.aqm for one in comparison.until.stopped] if comparison.until else []
     stopped = [aqm for aqm in groups[""] if aqm in early]
     unsettled = [aqm for aqm in groups[""] if aqm not in early]
@@ -76,6 +83,7 @@ def _between_aqms(comparison: ComparedRuns, known: list[str]) -> str:
         f"{len(comparison.seeds)} seeds do not settle it for {joined(unsettled)}"
         if unsettled
         else "",
+        _clause(silent, "sent no packet that counts", "sent no packet that counts"),
         f"{joined(stopped)} stopped before it was settled" if stopped else "",
         f"every seed gives the same run with {joined([base, *untested])}, so nothing is tested"
         if untested
@@ -157,6 +165,14 @@ def _plane(comparison: ComparedRuns, aqm: str) -> dict[str, Estimate]:
         if cell.aqm == aqm and cell.metric.scope == "queue" and cell.metric.metric in dominance.PAIR
     }
     return {name: found[name] for name in dominance.PAIR if name in found}
+
+
+def _has_both(comparison: ComparedRuns, aqm: str) -> bool:
+    """Whether an AQM has a queue delay and a utilisation: one that sent nothing has no delay."""
+    found = _plane(comparison, aqm)
+    return len(found) == len(dominance.PAIR) and not any(
+        math.isnan(each.mean) for each in found.values()
+    )
 
 
 def joined(parts: list[str]) -> str:
