@@ -377,3 +377,18 @@ def test_errors_name_options_on_the_command_line_and_arguments_in_python(command
     assert "--max-seeds: belongs to a rule of when to stop; add --until decided" in said
     kept = "kernel 6.1: is not built; `sojourn kernel build --kernel 6.1` makes it"
     assert in_python(f"--{kept}") == kept
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "FILE", "--aqm", "pie", "--set", "links.bottleneck.queue=red"], "--set links.bo"),
+        (["compare", "FILE", "--aqm", "pie,codel", "--set", "links.bottleneck.queue=red"], "--set"),
+        (["diff", "pie", "codel", "FILE", "--set", "links.bottleneck.queue=red"], "--set links.bo"),
+        (["run", "FILE", "--seed", "3", "--set", "seed=5"], "--seed 3: --set seed=5 gives another"),
+    ],
+)
+def test_an_override_that_another_argument_replaces_is_refused(command, arguments, sentence):
+    done = command(*("dumbbell-reno" if it == "FILE" else it for it in arguments))
+    assert done.returncode == 2 and sentence in done.stderr, done.stderr
+    assert "has no effect" in done.stderr or "write one of them" in done.stderr

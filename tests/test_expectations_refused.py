@@ -29,7 +29,14 @@ CONTRADICTORY = [
     ('against = "codel"', "expect[0]: has no bound; write below, above, within, or equivalent"),
     ('below = "0%"\nagainst = "codel"', "expect[0].below: 0% of a reference is meaningless"),
 ]
+SHARE = BAD.replace("delay_p95", "utilisation")
+BEYOND = [
+    ("above = 50", "expect[0].above: 50 is beyond every value: utilisation is at most 1; 50 perc"),
+    ('below = "150%"', "expect[0].below: 150% is beyond every value: utilisation is at most 1"),
+    ('equivalent = 5\nagainst = "pie"', "expect[0].equivalent: 5 is beyond every value"),
+]
 REFUSED = [
+    *((SHARE.replace(BOUND, bounds), sentence) for bounds, sentence in BEYOND),
     (WITHOUT, 'expect[0].metric: this key is missing; write for example metric = "delay_p95"'),
     *((BAD.replace(BOUND, bounds), sentence) for bounds, sentence in CONTRADICTORY),
 ]

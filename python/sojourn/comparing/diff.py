@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _core
-from sojourn.describing.library import ScenarioLike, Sets, load, seeded
+from sojourn.describing.library import ScenarioLike, Sets, load, reseeded
 from sojourn.describing.metrics import shown_in
-from sojourn.describing.queues import choose_link
+from sojourn.describing.queues import choose_link, refuse_replaced
 from sojourn.endpoint import with_endpoints
 from sojourn.loading.bring import AqmLike, bring
 from sojourn.running.interruptible import interruptible
@@ -156,9 +156,9 @@ def diff(
         Interrupted: Ctrl-C.
     """
     loaded = load(scenario, sets)
-    if seed is not None:
-        loaded = seeded(loaded, seed)
+    loaded = reseeded(loaded, seed)
     loaded, place = with_endpoints(loaded, endpoints), choose_link(loaded, link)
+    refuse_replaced(loaded, place)
     brought = bring([first, second], runs=True)
     loaded = loaded.with_laws(brought.laws)
     sides = [loaded.with_queue(place, aqm) for aqm in brought.aqms]

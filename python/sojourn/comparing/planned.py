@@ -19,7 +19,7 @@ from sojourn.comparing.until import Cell, add_seeds, check_contenders, read_unti
 from sojourn.control import Control, CustomControl, custom_controls
 from sojourn.describing.arguments import in_order, optional, whole
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
-from sojourn.describing.queues import choose_link, framing_bytes
+from sojourn.describing.queues import choose_link, framing_bytes, refuse_replaced
 from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike, EngineSelection
@@ -158,6 +158,8 @@ def plan(
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
     loaded = given.with_laws(brought.laws).with_apps(custom_apps(apps))
     loaded, link = with_endpoints(loaded, endpoints), choose_link(loaded, link)
+    if brought.aqms:
+        refuse_replaced(loaded, link)
     named = share(brought.aqms or _own_aqm(loaded, link, on), [*(fair or {}).items()], brought.laws)
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)
     if rule is not None:

@@ -117,6 +117,22 @@ def seeded(scenario: _core.Scenario, seed: int) -> _core.Scenario:
     return scenario.with_seed(seed)
 
 
+def reseeded(scenario: _core.Scenario, seed: int | None) -> _core.Scenario:
+    """The scenario under the seed of a call; itself without one.
+
+    Raises:
+        InputError: as for `seeded`, or the key `seed` is overridden by another one.
+    """
+    if seed is None:
+        return scenario
+    found = seeded(scenario, seed)
+    if any(key == "seed" for key, _ in scenario.sets) and scenario.seed != seed:
+        raise InputError(
+            f"--seed {seed}: --set seed={scenario.seed} gives another; write one of them"
+        )
+    return found
+
+
 def find(source: str | Path) -> Path:
     """The file of a scenario given by path or by shipped name.
 

@@ -167,3 +167,18 @@ def choose_link(scenario: _core.Scenario, link: str | None) -> str:
     raise InputError(
         f"{scenario.name} has the links {known}; name the one that gets the AQM by --link"
     )
+
+
+def refuse_replaced(scenario: _core.Scenario, link: str) -> None:
+    """Refuse overrides of a queue that another AQM replaces; nothing would be left of them.
+
+    Raises:
+        InputError: a key of the link's queue is overridden.
+    """
+    queue = f"links.{link}.queue"
+    for key, value in scenario.sets:
+        if key == queue or key.startswith(f"{queue}."):
+            raise InputError(
+                f"--set {key}={value}: has no effect, since --aqm replaces the whole queue of "
+                f"{link}; write parameters in --aqm, such as codel:target=5ms"
+            )

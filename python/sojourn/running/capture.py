@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from sojourn import files
-from sojourn.describing.library import ScenarioLike, Sets, load, seeded
+from sojourn.describing.library import ScenarioLike, Sets, load, reseeded
 from sojourn.engines import registry
 from sojourn.engines.protocol import CapturingEngine
 from sojourn.engines.registry import EngineLike
@@ -82,8 +82,7 @@ def capture(
     if file_format == "qlog" and selected.name != registry.NAMES[0]:
         raise InputError(f"qlog: only engine {registry.NAMES[0]} logs senders, not {selected.name}")
     loaded = with_aqm(load(scenario, sets), aqms, link)
-    if seed is not None:
-        loaded = seeded(loaded, seed)
+    loaded = reseeded(loaded, seed)
     check_bytes(lambda: "the packets of a capture take", loaded.capture_bytes(), memory)
     target = named(folder, "folder")
     with files.writing_to(target):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sojourn import _core, files
 from sojourn.app import custom_apps
 from sojourn.control import Control, custom_controls
-from sojourn.describing.library import ScenarioLike, Sets, load, seeded
-from sojourn.describing.queues import choose_link, framing_bytes
+from sojourn.describing.library import ScenarioLike, Sets, load, reseeded
+from sojourn.describing.queues import choose_link, framing_bytes, refuse_replaced
 from sojourn.endpoint import with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
@@ -81,7 +81,7 @@ def run(
     target = None if out is None else named(out, "out", is_required=False)
     selected = registry.select_one(engine, engine_options)
     loaded = with_aqm(load(scenario, sets), aqms, link).with_apps(custom_apps(apps))
-    loaded = with_endpoints(loaded if seed is None else seeded(loaded, seed), endpoints)
+    loaded = with_endpoints(reseeded(loaded, seed), endpoints)
     check_memory(loaded, allowed=memory)
 
     def finish(_index: int, result: Result) -> None:
@@ -114,5 +114,6 @@ def with_aqm(scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None) 
     if len(one) != 1:
         raise InputError(f"aqms: a run has one AQM, not {len(one)}; `compare` takes several")
     chosen = choose_link(scenario, link)
+    refuse_replaced(scenario, chosen)
     brought = bring(one, runs=True, framing=lambda: framing_bytes(scenario, chosen))
     return scenario.with_laws(brought.laws).with_queue(chosen, brought.aqms[0])

@@ -28,7 +28,7 @@ from sojourn.errors import InputError
 from sojourn.running.result import Result
 from sojourn.running.runs import run, with_aqm
 from sojourn.testing.decisions import Decision
-from sojourn.testing.expectations import Expected, TestedScenario, rule_of
+from sojourn.testing.expectations import Expected, TestedScenario, beyond_reach, rule_of
 from sojourn.testing.remedies import commands
 from sojourn.testing.session import Session
 
@@ -200,6 +200,8 @@ class SeededMetric:
             raise InputError(f"{self.key}: `{bound}` is not in {unit}, the unit of this metric")
         if not math.isfinite(given.size):
             raise InputError(f"{self.key}: {bound} is not a bound; give a finite number")
+        if why := beyond_reach(self.key, "", bound):
+            raise InputError(f"{self.key}: {why}")
         return given.size
 
 

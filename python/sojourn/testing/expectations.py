@@ -15,7 +15,7 @@ from sojourn.describing.formatting import counted
 from sojourn.describing.library import find, load
 from sojourn.describing.metrics import row_of
 from sojourn.describing.quantity import required
-from sojourn.describing.queues import choose_link, scope_of
+from sojourn.describing.queues import choose_link, refuse_replaced, scope_of
 from sojourn.endpoint import transports, with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.protocol import OptionValues
@@ -27,6 +27,8 @@ PATTERN = "*.scenario.toml"
 """The files that are collected from a folder."""
 BASELINE = "baseline"
 _BOUNDS = ("below", "above", "within", "equivalent")
+_MOST = {"jain": 1.0, "voice_mos": 4.5}
+"""The largest value of metrics that are not shares, which are at most 1."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,7 @@ class _Reader:
 
     def all(self) -> Iterator[Expected]:
         against = self._written.get("against", "")
+        self._check_reach(against)
         text, low, high = _bounds(self._written)
         is_ratio = bool(against) and not (
             "equivalent" in self._written and not str(self._written["equivalent"]).endswith("%")
@@ -204,6 +207,17 @@ class _Reader:
                     self._file, self._line, key, of, text, low, high, is_ratio, variant, reference,
                     against, self._rule(key),
                 )  # fmt: skip
+
+    def _check_reach(self, against: str) -> None:
+        """Refuse bounds that every value meets, or none, such as 5 for a share of 5 %."""
+        for key in (key for key in _BOUNDS if key in self._written):
+            written = self._written[key]
+            for bound in written if isinstance(written, list) else [written]:
+                is_ratio = against and (key != "equivalent" or str(bound).endswith("%"))
+                if not is_ratio and (why := beyond_reach(self._written["metric"], key, bound)):
+                    is_plain = 1.0 < _size(bound) <= 100.0 and not str(bound).endswith("%")
+                    percent = f"; {bound} percent are written {bound}%" if is_plain else ""
+                    raise self._refuse(key, why + percent)
 
     def _refuse(self, key: str, why: str) -> InputError:
         path = f"expect[{self._index}].{key}"
@@ -235,6 +249,8 @@ class _Reader:
             scenario = load(self._file, sets) if sets else self._scenario
             scenario = with_endpoints(scenario, self._endpoints or None)
             link = choose_link(scenario, None) if aqm else None
+            if link:
+                refuse_replaced(scenario, link)
             changed = scenario.with_queue(link, aqm) if link else scenario
         except (InputError, _core.ScenarioError) as error:
             raise self._refuse(key, str(error)) from None
@@ -255,7 +271,7 @@ class _Reader:
         except InputError as error:
             raise self._refuse("against", str(error)) from None
         scenario = variant.scenario.with_queue(link, against)
-        if scenario.queue(link) == variant.scenario.queue(link):
+        if scenario.resolved_json() == variant.scenario.resolved_json():
             raise self._refuse("against", f"{against} is compared with itself; name another AQM")
         return replace(variant, scenario=scenario, link=link, aqm=against)
 
@@ -273,6 +289,22 @@ class _Reader:
             return rule_of(key, self._written["confidence"], self._written["max_seeds"])
         except InputError as error:
             raise self._refuse("max_seeds", str(error)) from None
+
+
+def beyond_reach(metric: str, key: str, bound: object) -> str:
+    """Why a bound says nothing about a metric that has a largest value; else empty.
+
+    Args:
+        metric: the metric.
+        key: ``below``, ``above``, ``within`` or ``equivalent``.
+        bound: the bound as written.
+    """
+    row = row_of(metric)
+    most = 1.0 if row.kind == "share" else _MOST.get(row.name)
+    size = _size(bound)
+    if most is None or size < most or (size == most and key != "equivalent"):
+        return ""
+    return f"{bound} is beyond every value: {row.name} is at most {most:g}"
 
 
 def rule_of(key: str, confidence: float, max_seeds: int) -> Until:
