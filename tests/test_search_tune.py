@@ -51,6 +51,10 @@ def test_a_goal_is_read_with_the_units_of_scenarios():
         ({"goal": "minimise delay_p95 subject to utilisation"}, "is not a condition such as"),
         ({"goal": "minimise delay_p95 subject to delay_p99 <= 4 parsecs"}, "is not a condition"),
         ({"goal": "minimise a and minimise b and minimise c"}, "has 3 aims"),
+        ({"goal": "minimise delay_p95 subject to utilisation >= 2ms"}, "not in that unit; write s"),
+        ({"goal": "minimise delay_p95 subject to delay_p99 <= 2"}, "not in that unit; write such"),
+        ({"goal": "minimise delay_p95 subject to utilisation >= 95"}, "at most 1; write 95 % as"),
+        ({"aqm": "codel:target=9ms"}, "parameters.target: codel:target=9ms sets it as well"),
         ({"parameters": [{"name": "tagret", "values": [1, 2]}]}, "did you mean `target`"),
         ({"parameters": [{"name": "target", "values": ["5ms"]}]}, "nothing to choose from"),
         ({"parameters": []}, "at least one"),
@@ -98,7 +102,7 @@ def test_a_search_finds_less_delay_and_is_judged_by_runs_that_it_has_not_seen(tm
 
 @pytest.mark.slow
 def test_a_condition_that_nothing_meets_gives_no_result_and_says_so(tmp_path):
-    goal = "minimise delay_p95 subject to utilisation >= 1.5"
+    goal = "minimise delay_p95 subject to delay_p95 <= 1ns"
     found = search(tmp_path, goal=goal, trials=3)
     assert found.judged == []
     assert all(one.is_stopped for one in found.tried)

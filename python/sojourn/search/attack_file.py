@@ -13,7 +13,7 @@ from sojourn.errors import InputError
 from sojourn.loading.bring import AqmsLike
 from sojourn.search.trials import Numbers, SearchScenario
 from sojourn.search.tune_file import read_search
-from sojourn.study.axes import StudyAxis, Value, read_axis
+from sojourn.study.axes import StudyAxis, Value, read_axis, refuse_twice
 from sojourn.study.keys import (
     at_least_one,
     choice,
@@ -186,6 +186,7 @@ def parse_attack(
         seeds("seeds", document.get("seeds", 3)),
         whole("seed", document.get("seed", 1)), document, laws,
     )  # fmt: skip
+    refuse_twice(found.words, "words")
     for aqm in (found.aqm, *found.against):
         scenario.point({f"links.{link}.queue": aqm})
     return found

@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sojourn.describing.quantity import required
+from sojourn.describing.metrics import TABLE
+from sojourn.describing.quantity import Quantity, required
 from sojourn.errors import InputError
 from sojourn.search.trials import Numbers
 
@@ -20,6 +21,8 @@ _FORM = (
     "joined by `and`"
 )
 _AIM = re.compile(r"(minimise|maximise)\s+(\S+)")
+# How texts write the units of table `summary`; the others are plain numbers.
+_UNITS = {"s": "s", "bit/s": "bit"}
 _CONDITION = re.compile(r"(\S+?)\s*(<=|>=)\s*(\S+)")
 
 
@@ -114,8 +117,26 @@ def _condition(text: str, link: str) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
         raise InputError(f"goal: `{text}` is not a condition such as utilisation >= 0.95; {_FORM}")
-    bound = required(f"goal: {text}", match[3])
-    return Condition(_key(match[1], link), match[2] == "<=", bound.size, text)
+    key, bound = _key(match[1], link), required(f"goal: {text}", match[3])
+    _check_bound(text, key, bound)
+    return Condition(key, match[2] == "<=", bound.size, text)
+
+
+def _check_bound(text: str, key: str, bound: Quantity) -> None:
+    """Refuse a bound in another unit than the metric's, and a share above 1.
+
+    Raises:
+        InputError: it is one of these.
+    """
+    row = TABLE.get(key.rpartition("/")[2])
+    if row is None:
+        return
+    unit = _UNITS.get(row.unit, "")
+    if bound.family != Quantity(1.0, unit).family:
+        example = "20ms" if unit == "s" else "5mbit" if unit == "bit" else "0.95"
+        raise InputError(f"goal: {text}: {row.name} is not in that unit; write such as {example}")
+    if row.kind == "share" and bound.size > 1.0:
+        raise InputError(f"goal: {text}: {row.name} is at most 1; write 95 % as 0.95")
 
 
 def _key(metric: str, link: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ _KEYS = (
 )  # fmt: skip
 FIRST_HELD_OUT = 1_000_001
 """The first seed that is held out from the search."""
+_SET = re.compile(r"[:,]\s*(\w+)\s*=")
+"""A parameter that the text of an AQM sets."""
 _SHIPPED = Path(__file__).parent / "shipped"
 
 
@@ -205,6 +208,8 @@ def _parameters(tables: object, aqm: str, laws: tuple[LawFile, ...]) -> tuple[St
     for axis in axes:
         if axis.name not in known:
             raise InputError(f"parameters: {aqm} has no `{axis.name}`{near(axis.name, known)}")
+        if axis.name in _SET.findall(aqm):
+            raise InputError(f"parameters.{axis.name}: {aqm} sets it as well; remove it there")
         if axis.ends is None and len(axis.values) < 2:
             raise InputError(f"parameters.{axis.name}: one value is nothing to choose from")
     if len({axis.name for axis in axes}) < len(axes):

@@ -59,7 +59,7 @@ def lines(result: TuneResult) -> Iterator[str]:
             "no setting keeps every condition in every scenario that was searched; try more "
             "`trials`, wider parameters, or a condition that can be met"
         )
-    yield from _conditions("default", search.aqm, result.default)
+    yield from _conditions("default", search.aqm, result, result.default)
     for one in result.judged:
         yield from _judgement(result, one)
 
@@ -73,13 +73,16 @@ def _judgement(result: TuneResult, one: Judgement) -> Iterator[str]:
     for place in one.places:
         for metric, ratio in place.ratios.items():
             yield f"    {place.scenario}: {metric} {_times(ratio)} the default's"
-    yield from _conditions("  held out", one.tried.text, one.places)
+    yield from _conditions("  held out", one.tried.text, result, one.places)
 
 
-def _conditions(what: str, aqm: str, places: list[PlaceJudgement]) -> Iterator[str]:
+def _conditions(
+    what: str, aqm: str, result: TuneResult, places: list[PlaceJudgement]
+) -> Iterator[str]:
+    conditions = {each.text: each for each in result.search.goal.conditions}
     for place in places:
         for text, found in place.conditions.items():
-            verdict = "kept" if place.is_kept else "broken"
+            verdict = "kept" if conditions[text].excess(found.mean) <= 0.0 else "broken"
             mean, low, high = _in_unit_of(text, found.mean, found.low, found.high)
             yield (
                 f"{what}: {aqm} in {place.scenario}: {mean} ({low} to {high}) where {text} is "

@@ -17,7 +17,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sojourn.comparing.statistics import Estimate, estimate
+from sojourn.comparing.statistics import Estimate, estimate, share_estimate
+from sojourn.describing.metrics import row_of
 from sojourn.running.replicas import Progress
 from sojourn.running.store import warn
 from sojourn.search import asking
@@ -296,7 +297,7 @@ class _Tuning:
         return PlaceJudgement(
             self._search.held_out[index].name,
             {aim.metric: _ratio(aim, of) for aim, of in zip(goal.aims, losses, strict=False)},
-            {c.text: estimate([_of(run, c.metric) for run in runs]) for c in goal.conditions},
+            {it.text: _interval(it.metric, runs) for it in goal.conditions},
             all(_excess(condition, runs) <= 0.0 for condition in goal.conditions),
         )
 
@@ -357,6 +358,12 @@ def _choice(tried: Sequence[Tried]) -> list[tuple[str, Tried]]:
 
 def _of(run: Numbers, metric: str) -> float:
     return run.get(metric, math.nan)
+
+
+def _interval(metric: str, runs: Sequence[Numbers]) -> Estimate:
+    """The mean over seeds, which conditions are about, with its interval."""
+    values = [_of(run, metric) for run in runs]
+    return (share_estimate if row_of(metric).kind == "share" else estimate)(values)
 
 
 def _mean(values: Sequence[float]) -> float:

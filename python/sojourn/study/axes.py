@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sojourn.describing.quantity import Quantity, required
+from sojourn.describing.quantity import Quantity, quantity, required
 from sojourn.errors import InputError
 from sojourn.study.keys import at_least_one, choice, known_keys, text_list, whole
 
@@ -166,10 +166,41 @@ def read_axis(index: int, table: Mapping[str, Any], among: str = "axes") -> Stud
         raise InputError(f'{place}: engines are a list; write values = ["sim", "linux"]')
     if ends is not None and "points" in table:
         count = _points(place, table["points"])
-        values, ends = tuple(dict.fromkeys(ends.at(np.linspace(0.0, 1.0, count)))), None
+        values, ends = _spread(place, ends, count), None
     if ends is not None and group:
         raise InputError(f"{place}: samples cannot be zipped; give `points`, or leave out `zip`")
     return StudyAxis(name, keys, values, ends, group)
+
+
+def _spread(place: str, ends: RangeEnds, count: int) -> tuple[Value, ...]:
+    """Evenly spread values of a range, both ends included."""
+    if count < 2:
+        raise InputError(f"{place}.points: a range has 2 or more; write one value in `values`")
+    return tuple(dict.fromkeys(ends.at(np.linspace(0.0, 1.0, count))))
+
+
+def refuse_twice(axes: Sequence[StudyAxis], among: str) -> None:
+    """Refuse a name or key of two axes, and the seed, which no axis sets.
+
+    Args:
+        axes: the axes.
+        among: the key of their list.
+
+    Raises:
+        InputError: one of these.
+    """
+    for what in ("name", "key"):
+        seen: set[str] = set()
+        for axis in axes:
+            for word in (axis.name,) if what == "name" else axis.keys:
+                if word in seen:
+                    raise InputError(f"{among}.{axis.name}: the {what} `{word}` is listed twice")
+                seen.add(word)
+    for axis in axes:
+        if "seed" in axis.keys:
+            raise InputError(
+                f"{among}.{axis.name}: seeds are 1, 2, ... at every point; write `seeds`"
+            )
 
 
 def _points(place: str, value: object) -> int:
@@ -191,12 +222,18 @@ def _values(place: str, table: Mapping[str, Any]) -> tuple[tuple[Value, ...], Ra
     for value in values:
         if not isinstance(value, str | int | float | bool):
             raise InputError(f"{place}.values: `{value}` is not a text, number or boolean")
-    if len(set(map(str, values))) < len(values):
+    if len({_same(value) for value in values}) < len(values):
         raise InputError(f"{place}.values: a value is listed twice; write each once")
     for word in ("points", "scale"):
         if word in table:
             raise InputError(f"{place}.{word}: belongs to a range; a list has its values")
     return tuple(values), None
+
+
+def _same(value: Value) -> object:
+    """Equal for values that mean the same, such as ``5mbit`` and ``5000kbit``."""
+    found = quantity(value) if isinstance(value, str) else None
+    return str(value) if found is None else (found.family, f"{found.size:.12g}")
 
 
 def _ends(place: str, table: Mapping[str, Any]) -> RangeEnds:

@@ -13,7 +13,7 @@ from sojourn.describing.library import find as find_scenario
 from sojourn.errors import InputError
 from sojourn.loading.bring import AqmsLike
 from sojourn.study import filters
-from sojourn.study.axes import Sampling, StudyAxis, read_axis, read_sampling
+from sojourn.study.axes import Sampling, StudyAxis, read_axis, read_sampling, refuse_twice
 from sojourn.study.endpoints import EndpointLibrary, named_endpoints
 from sojourn.study.filters import Filter
 from sojourn.study.given import with_values
@@ -152,6 +152,8 @@ def parse(
     sets = document.get("set", {})
     if not isinstance(sets, Mapping):
         raise InputError('set: must be a table such as { duration = "10s" }')
+    sets = _flat(sets)
+    _check_keys(axes, sets)
     if "until" in document and "seeds" in document:
         raise InputError("seeds: `until` decides how many; its `max_seeds` is the bound")
     sampling = read_sampling(document["sample"]) if "sample" in document else None
@@ -159,11 +161,13 @@ def parse(
     if "metrics" not in document:
         raise InputError("metrics: are missing; name some, such as queue/bottleneck/delay_p95")
     metrics = text_list("metrics", document["metrics"])
+    if len(set(metrics)) < len(metrics):
+        raise InputError("metrics: a metric is listed twice; write each once")
     return Study(
         name=name,
         scenario=document["scenario"],
         axes=axes,
-        sets=_flat(sets),
+        sets=sets,
         only=filters.check("only", document.get("only", []), axes),
         skip=filters.check("skip", document.get("skip", []), axes),
         metrics=tuple(metrics),
@@ -182,14 +186,18 @@ def _axes(tables: object) -> tuple[StudyAxis, ...]:
     if not isinstance(tables, list) or not tables:
         raise InputError("axes: are missing; a study has at least one [[axes]]")
     axes = tuple(read_axis(i, table) for i, table in enumerate(tables))
-    for what in ("name", "key"):
-        seen: set[str] = set()
-        for axis in axes:
-            for word in (axis.name,) if what == "name" else axis.keys:
-                if word in seen:
-                    raise InputError(f"axes.{axis.name}: the {what} `{word}` is listed twice")
-                seen.add(word)
+    refuse_twice(axes, "axes")
     return axes
+
+
+def _check_keys(axes: tuple[StudyAxis, ...], sets: Mapping[str, Any]) -> None:
+    """Refuse set keys whose value would be lost, since `seeds` or an axis replaces it."""
+    keys = {key: f"axes.{axis.name}" for axis in axes for key in axis.keys}
+    for key in sets:
+        if key == "seed":
+            raise InputError("set.seed: `seeds` gives the seeds of a point; leave it out")
+        if found := [axis for axis in keys if key == axis or key.startswith(f"{axis}.")]:
+            raise InputError(f"set.{key}: is replaced by {keys[found[0]]}; remove one of them")
 
 
 def _check_sampling(axes: tuple[StudyAxis, ...], sampling: Sampling | None) -> None:

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from sojourn import ending
 from sojourn.comparing.metrics import ABOVE
+from sojourn.describing.metrics import TABLE
 from sojourn.errors import InputError
 from sojourn.running import memory
 from sojourn.running.replicas import Progress, Silent
@@ -136,6 +137,12 @@ def check_metrics(study: Study, units: Mapping[str, str]) -> None:
     """
     for metric in study.metrics:
         if metric not in units and metric + ABOVE not in units:
+            owner, _, name = metric.rpartition("/")
+            if name in TABLE and any(key.rpartition("/")[0] == owner for key in units):
+                raise InputError(
+                    f"metrics: the first run and the last one have no value of `{metric}`; look at "
+                    f"what {owner} carries there, or leave {name} out"
+                )
             raise InputError(
                 f"metrics: the scenario has no `{metric}`{near(metric, sorted(units))}"
             )
