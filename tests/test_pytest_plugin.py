@@ -11,6 +11,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from guests import needs_kernel
+from sojourn.engines import registry
+from sojourn.errors import InputError
+from sojourn.testing.assertions import of_scenarios
+from sojourn.testing.session import Session
 from test_expectations import BAD, GOOD
 from test_expectations import HOME as LONGER
 from test_router import needs_spaces
@@ -263,3 +267,11 @@ def test_the_plugin_imports_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = {name for name in done.stdout.split() if name.startswith("sojourn")}
     assert ours == {"sojourn", "sojourn.testing", "sojourn.testing.plugin"}
+
+
+def test_a_metric_that_is_not_compared_with_a_bound_never_passes():
+    runs = of_scenarios("dumbbell-reno", [None], registry.select_one("sim", {}), Session())[0]
+    metric = runs.metric("delay_p95")
+    for compare in (bool, lambda it: it == 0.1, lambda it: it != 0.1, lambda it: it <= 0.1):
+        with pytest.raises(InputError, match="< or >"):
+            compare(metric)

@@ -141,6 +141,17 @@ class SeededMetric:
     def __gt__(self, bound: Bound | SeededMetric) -> bool:
         return self._is_passed("above", bound)
 
+    def __bool__(self) -> bool:
+        """Refused: without a bound an assertion would pass for any value."""
+        raise InputError(f"{self.key}: is compared with nothing; write < or > and a bound")
+
+    def __eq__(self, other: object) -> bool:
+        """Refused, as ``!=``, ``<=`` and ``>=`` are: an interval equals nothing."""
+        raise InputError(f"{self.key}: has an interval over seeds; compare it with < or >")
+
+    __ne__ = __le__ = __ge__ = __eq__
+    __hash__ = object.__hash__
+
     def __rmul__(self, factor: float) -> SeededMetric:
         """The other side of a comparison, such as ``0.8 * taildrop``."""
         return SeededMetric(self.runs, self.key, self.of, self.factor * factor)
@@ -173,10 +184,11 @@ class SeededMetric:
             raise InputError(f"{self.key}: is compared with {other.key}; give the same metric")
         if other is not None and other.runs.session is not self.runs.session:
             raise InputError(f"{self.key}: runs are paired by `sojourn_compare`; use its runs")
+        against = None if other is None else other.runs.tested
         expected = Expected(
             self.runs.name, 0, self.key, self.of, text, self._size(low, -math.inf),
             self._size(high, math.inf), other is not None, self.runs.tested,
-            other.runs.tested if other else None, other.runs.tested.label if other else "",
+            against, against.label if against else "",
             rule_of(self.key, self.runs.confidence, self.runs.max_seeds),
         )  # fmt: skip
         (self.decision,) = self.runs.session.decide_all([expected])
