@@ -46,9 +46,10 @@ impl Clock {
         now.since(self.alarm.min(now)).as_nanos()
     }
 
-    /// Sets the time at which the loop wakes.
-    pub(super) fn set_alarm(&mut self, at: Time) -> io::Result<()> {
-        if at == self.alarm {
+    /// Sets the time at which the loop wakes. An alarm that rang by `now` is set again, although
+    /// its time is the same: more is due then, such as the next datagram of a frame of video.
+    pub(super) fn set_alarm(&mut self, at: Time, now: Time) -> io::Result<()> {
+        if at == self.alarm && at > now {
             return Ok(());
         }
         self.alarm = at;
@@ -92,4 +93,23 @@ pub(super) fn wait_for_step(step_ns: u64) -> io::Result<()> {
 fn reading() -> io::Result<i64> {
     let now = clock_gettime(CLOCK)?;
     Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_that_rang_rings_again_if_more_is_due_at_its_time() {
+        let mut clock = Clock::start(0, 1).unwrap();
+        let due = clock.now().unwrap();
+        for _ in 0..2 {
+            clock.set_alarm(due, due).unwrap();
+            let rang = (0..1_000).any(|_| {
+                std::thread::sleep(Duration::from_millis(1));
+                clock.timer.wait().is_ok() // TFD_NONBLOCK: an error until it rings
+            });
+            assert!(rang);
+        }
+    }
 }

@@ -90,7 +90,7 @@ impl<'a> RunLoop<'a> {
             if self.on_timers(now)? {
                 return Ok(());
             }
-            self.clock.set_alarm(self.next_timer())?;
+            self.clock.set_alarm(self.next_timer(), now)?;
             let ready = self.hosts.wait(&mut events)?;
             for event in &events[..ready] {
                 self.on_ready(event.data())?;
