@@ -107,7 +107,7 @@ class Until:
         """Whether the interval is narrow enough; False if it is unknown."""
         centre, low, high = self.interval(values)
         most = self.within * abs(centre) if self.is_share else self.within
-        return (high - low) / 2.0 <= most
+        return math.isfinite(high - low) and (high - low) / 2.0 <= most
 
     def wanted(self, values: Sequence[float]) -> int:
         """The number of seeds that a point needs, given these values.

@@ -69,17 +69,23 @@ class Decision:
         return f"{centre} {interval}, {seeds}"
 
 
-def decide(expected: Expected, values: Sequence[float], first_seed: int) -> Decision:
+def decide(
+    expected: Expected, values: Sequence[float], first_seed: int,
+    least: Sequence[float] | None = None,
+) -> Decision:  # fmt: skip
     """The decision after some seeds.
 
     Args:
         expected: the expectation.
-        values: one per seed, shape ``(n_seeds,)``, ratios or differences already taken.
+        values: one per seed, shape ``(n_seeds,)``, ratios or differences already taken; infinite
+            where only a lower bound is known.
         first_seed: the seed of the first value.
+        least: the lower bounds, equal to the values that are known.
     """
-    centre, low, high = expected.rule.interval(values)
+    centre, _, high = expected.rule.interval(values)
+    _, low, _ = expected.rule.interval(values if least is None else least)
     outcome: Outcome = "undecided"
-    if expected.low < low and high < expected.high:
+    if expected.low < low and (high < expected.high or expected.high == math.inf):
         outcome = "passed"
     elif high <= expected.low or low >= expected.high:
         outcome = "failed"
@@ -114,11 +120,14 @@ def _excess(expected: Expected, value: float) -> float:
 
 
 def _shown(decision: Decision) -> tuple[str, str]:
-    scale = scale_of_expected(decision.expected, [decision.centre])
+    known = decision.centre if math.isfinite(decision.centre) else decision.low
+    scale = scale_of_expected(decision.expected, [known])
     unit, factor = scale.unit, scale.factor
     half = (decision.high - decision.low) / 2 * factor
-    decimals = decimals_for(half, decision.centre * factor)
+    decimals = decimals_for(half if math.isfinite(half) else math.nan, known * factor)
     centre, low, high = (
-        show(value * factor, decimals) for value in (decision.centre, decision.low, decision.high)
+        "∞" if value == math.inf else show(value * factor, decimals)
+        for value in (known, decision.low, decision.high)
     )
-    return f"{centre} {unit}".strip(), f"({low} to {high})"
+    above = "" if known == decision.centre else "> "
+    return f"{above}{centre} {unit}".strip(), f"({low} to {high})"

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import sub, truediv
 
 from sojourn.comparing.metrics import ABOVE
 from sojourn.describing.library import seeded
@@ -148,18 +149,29 @@ class Session:
         if unknown := [s for s, v in zip(seeds, values, strict=True) if math.isnan(v)]:
             why = f"has no value under {len(unknown)} of {look} seeds, first under {unknown[0]}"
             return Decision(each, "invalid", reason=why, worst_seed=unknown[0])
+        least = self._least(each, each.variant, seeds)
         if not each.against:
-            return decide(each, values, seeds[0])
+            return decide(each, values, seeds[0], least)
         bases = self._references(each, seeds)
-        if each.is_ratio:
-            if 0.0 in bases:
-                seed = seeds[bases.index(0.0)]
-                why = f"{each.against} has 0 under seed {seed}, of which no part can be taken"
-                return Decision(each, "invalid", reason=why, worst_seed=seed)
-            compared = [value / base for value, base in zip(values, bases, strict=True)]
-        else:
-            compared = [value - base for value, base in zip(values, bases, strict=True)]
-        return decide(each, compared, seeds[0])
+        if math.inf in bases:
+            seed = seeds[bases.index(math.inf)]
+            why = f"too few transfers finished under {each.against} with seed {seed}"
+            return Decision(each, "invalid", reason=why, worst_seed=seed)
+        if each.is_ratio and 0.0 in bases:
+            seed = seeds[bases.index(0.0)]
+            why = f"{each.against} has 0 under seed {seed}, of which no part can be taken"
+            return Decision(each, "invalid", reason=why, worst_seed=seed)
+        of = truediv if each.is_ratio else sub
+        compared, bounds = (list(map(of, known, bases)) for known in (values, least))
+        return decide(each, compared, seeds[0], bounds)
+
+    def _least(self, each: Expected, variant: TestedScenario, seeds: Sequence[int]) -> list[float]:
+        """The values, or their lower bounds where no more is known."""
+        key = self._key(variant)
+        runs = [run for seed in seeds if isinstance(run := self._runs[key, seed], RunSummary)]
+        return [
+            run.summary.get(each.key, run.summary.get(each.key + ABOVE, math.nan)) for run in runs
+        ]
 
     def _references(self, each: Expected, seeds: Sequence[int]) -> list[float]:
         if each.reference is None:
