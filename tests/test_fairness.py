@@ -369,6 +369,14 @@ def test_contenders_that_give_the_same_runs_are_named_once(tmp_path) -> None:
     assert not any("same runs" in text for text in shaped(tmp_path, "taildrop", "codel").warnings)
 
 
+def test_a_timer_is_no_difference_and_contenders_that_all_do_the_same_get_no_verdict(tmp_path):
+    slow = {"flows[0].access_rate": "1mbit"}
+    found = shaped(tmp_path, "codel", "pie", **slow)
+    assert any(text.startswith("codel and pie give the same runs") for text in found.warnings)
+    assert verdict(found) == "No verdict: all AQMs give the same runs, packet by packet."
+    assert found.words() == []
+
+
 def test_the_head_names_the_device_that_queue_delay_leaves_out(tmp_path) -> None:
     found = shaped(tmp_path, "codel", "pie", **{"links.up.device": {"packets": 20}})
     assert "Queue delay of up leaves out the device below, which holds up to 20p" in head(found)[1]

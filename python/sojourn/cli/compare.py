@@ -19,7 +19,7 @@ from sojourn.comparing.planned import plan
 from sojourn.comparing.until import MAX_SEEDS
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
-from sojourn.describing.queues import choose_link
+from sojourn.describing.queues import choose_link, refuse_replaced
 from sojourn.endpoint import parse_endpoints, with_endpoints
 from sojourn.engines import registry
 from sojourn.errors import InputError
@@ -132,7 +132,9 @@ def compare(
     engines = registry.select_variants(engine, engine_options)
     if not listed and len(engines) < 2:
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
-    choose_link(scenario, link)
+    chosen = choose_link(scenario, link)
+    if listed:
+        refuse_replaced(scenario, chosen)
     forms = _forms(out, figures, formats, size)
     options.writing_to(out)
     store = options.store(fresh)
@@ -184,10 +186,12 @@ def _forms(out: Path | None, figures: bool, formats: str | None, size: str | Non
         if size is not None:
             raise InputError(f"--size {size}: is that of figures in files; add --figures")
         return []
+    if out is None:
+        option = "--figures" if formats is None else f"--format {formats}"
+        raise InputError(f"{option}: writes figures into the folder of --out; add --out DIR")
     forms = (formats or "svg,png").split(",")
-    if out is not None:
-        for form in forms:
-            check_format(form)
+    for form in forms:
+        check_format(form)
     return forms
 
 

@@ -52,6 +52,8 @@ def live(file: str | None, aqm: str | None, port: int, save: Path | None, opens:
     The page simulates in the browser itself. Its files come from a server that only this machine
     can reach, until Ctrl-C.
     """
+    if save is not None and port:
+        raise InputError(f"--port {port}: is that of the server, and --save serves nothing")
     at = _at(file, aqm)
     folder = page.folder()
     if save is not None:

@@ -127,7 +127,7 @@ def exec_programs(
             engine=engine(programs, kernel=kernel),
         )  # fmt: skip
     if listed:
-        scenario = with_aqm(scenario, listed, link)
+        scenario = with_aqm(scenario, listed, link, has_sets=bool(sets))
     return _once(scenario, programs, as_json, kernel=kernel, out=out, pcap=pcap)
 
 

@@ -50,8 +50,8 @@ Examples:
     "and on both sides of each queue.",
 )
 @click.option(
-    "--pcap-format", "pcap_format", type=click.Choice(("pcapng", "pcap")), default="pcapng",
-    help="pcapng says of dropped and marked packets why; pcap is for older tools.",
+    "--pcap-format", "pcap_format", type=click.Choice(("pcapng", "pcap")),
+    help="pcapng, the default, says of dropped and marked packets why; pcap is for older tools.",
 )  # fmt: skip
 @click.option(
     "--qlog",
@@ -74,7 +74,7 @@ def run(
     memory: str | None,
     out: Path | None,
     pcap: Path | None,
-    pcap_format: Literal["pcapng", "pcap"],
+    pcap_format: Literal["pcapng", "pcap"] | None,
     qlog: Path | None,
     as_json: bool,
     **engine_options: Any,
@@ -85,17 +85,20 @@ def run(
     """
     recorded = [(f"record.{table}", "true") for table in record]
     scenario = load(file, [*(parse_set(text) for text in sets), *recorded])
-    scenario = with_aqm(with_endpoints(scenario, parse_endpoints(endpoints)), aqm, link)
+    scenario = with_endpoints(scenario, parse_endpoints(endpoints))
+    scenario = with_aqm(scenario, aqm, link, has_sets=bool(sets))
     console.warn(scenario.warnings)
     if qlog is not None and engine != registry.NAMES[0]:
         raise InputError(f"--qlog: only engine {registry.NAMES[0]} logs senders, not {engine}")
+    if pcap_format is not None and pcap is None:
+        raise InputError(f"--pcap-format {pcap_format}: is that of captures; add --pcap DIR")
     options.announce(out)
     options.writing_to(out)
     result = run_once(
         scenario, seed=seed, out=out, progress=console.meter(), engine=engine,
         store=options.store(fresh), memory=memory, **engine_options,
     )  # fmt: skip
-    for folder, kind, what in ((pcap, pcap_format, "captures"), (qlog, "qlog", "logs")):
+    for folder, kind, what in ((pcap, pcap_format or "pcapng", "captures"), (qlog, "qlog", "logs")):
         if folder is not None:
             from sojourn.cli.captures import write_captures
 

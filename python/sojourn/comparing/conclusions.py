@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import between_engines, dominance
-from sojourn.comparing.idle import is_idle
+from sojourn.comparing.idle import all_alike, is_idle
 from sojourn.comparing.verdict import joined
 from sojourn.describing.formatting import decimals_for, scale_of, show
 
@@ -22,13 +22,13 @@ _DOCS = "docs/how-to/comparing-honestly.md has the rules and margins"
 def sentences(comparison: ComparedRuns) -> list[str]:
     """One sentence per AQM after the first; with one seed, the reason why none can be given.
 
-    The list is empty if no AQM had anything to do.
+    The list is empty if no AQM had anything to do, or all did the same.
     """
     if len(comparison.aqms) < 2:
         return []
     if comparison.references:
         return [_between_engines(comparison, name) for name in comparison.references]
-    if is_idle(comparison):
+    if is_idle(comparison) or all_alike(comparison):
         return []
     if len(comparison.seeds) < 2:
         return ["With one seed there are no intervals and no tests; use at least two, better ten."]

@@ -158,7 +158,8 @@ def diff(
     loaded = load(scenario, sets)
     loaded = reseeded(loaded, seed)
     loaded, place = with_endpoints(loaded, endpoints), choose_link(loaded, link)
-    refuse_replaced(loaded, place)
+    if sets:
+        refuse_replaced(loaded, place)
     brought = bring([first, second], runs=True)
     loaded = loaded.with_laws(brought.laws)
     sides = [loaded.with_queue(place, aqm) for aqm in brought.aqms]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sojourn import _core
 from sojourn.comparing import shaping
 from sojourn.comparing.contenders import Contender, contenders
+from sojourn.comparing.idle import alike
 from sojourn.describing.formatting import counted
 from sojourn.describing.queues import queue_of
 from sojourn.errors import InputError, ScenarioError
@@ -92,18 +93,12 @@ def all_warnings(comparison: ComparedRuns) -> list[str]:
 
 def _alike(comparison: ComparedRuns) -> Iterator[str]:
     """Contenders that give the same runs under all seeds."""
-    groups: dict[str, list[str]] = {}
-    for aqm in [] if comparison.references else comparison.aqms:
-        runs = [(run.digest, run.summary_rows) for run in comparison.of(aqm)]
-        if runs:
-            groups.setdefault(repr(runs), []).append(aqm)
-    for names in groups.values():
-        if len(names) > 1:
-            yield (
-                f"{_joined(names)} give the same runs, packet by packet, so nothing compares them: "
-                f"their AQMs on link {comparison.link} had nothing to do, or do the same; look at "
-                "the load, their thresholds and --link"
-            )
+    for names in alike(comparison):
+        yield (
+            f"{_joined(names)} give the same runs, packet by packet, so nothing compares them: "
+            f"their AQMs on link {comparison.link} had nothing to do, or do the same; look at "
+            "the load, their thresholds and --link"
+        )
 
 
 def _kinds(results: Sequence[Result], known: Sequence[str]) -> Iterator[str]:

@@ -158,7 +158,7 @@ def plan(
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
     loaded = given.with_laws(brought.laws).with_apps(custom_apps(apps))
     loaded, link = with_endpoints(loaded, endpoints), choose_link(loaded, link)
-    if brought.aqms:
+    if brought.aqms and sets:
         refuse_replaced(loaded, link)
     named = share(brought.aqms or _own_aqm(loaded, link, on), [*(fair or {}).items()], brought.laws)
     variants = _variants(loaded, link, _distinct(named, brought.laws), on)

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sojourn.comparing import dominance, shaping
-from sojourn.comparing.idle import is_idle
+from sojourn.comparing.idle import all_alike, is_idle
 from sojourn.describing.formatting import decimals_for, scale_of, show
 from sojourn.describing.metrics import row_of
 
@@ -30,6 +30,8 @@ def verdict(comparison: ComparedRuns) -> str:
     known = [aqm for aqm in comparison.aqms if _has_both(comparison, aqm)]
     if not known:
         return "No run has both a queue delay and a utilisation, so there is no overall verdict."
+    if all_alike(comparison):
+        return "No verdict: all AQMs give the same runs, packet by packet."
     if comparison.shaped:
         return f"No overall verdict: contenders send at different rates; {shaping.REMEDY}."
     if len(comparison.aqms) == 1:

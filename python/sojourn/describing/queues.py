@@ -170,14 +170,14 @@ def choose_link(scenario: _core.Scenario, link: str | None) -> str:
 
 
 def refuse_replaced(scenario: _core.Scenario, link: str) -> None:
-    """Refuse overrides of a queue that another AQM replaces; nothing would be left of them.
+    """Refuse overridden parameters of a queue that another AQM replaces; they would be lost.
 
     Raises:
-        InputError: a key of the link's queue is overridden.
+        InputError: a parameter of the link's queue is overridden.
     """
     queue = f"links.{link}.queue"
     for key, value in scenario.sets:
-        if key == queue or key.startswith(f"{queue}."):
+        if key.startswith(f"{queue}.") or (key == queue and any(it in value for it in ":{")):
             raise InputError(
                 f"--set {key}={value}: has no effect, since --aqm replaces the whole queue of "
                 f"{link}; write parameters in --aqm, such as codel:target=5ms"

@@ -81,7 +81,7 @@ def capture(
         raise InputError(f"engine {selected.name}: writes no captures")
     if file_format == "qlog" and selected.name != registry.NAMES[0]:
         raise InputError(f"qlog: only engine {registry.NAMES[0]} logs senders, not {selected.name}")
-    loaded = with_aqm(load(scenario, sets), aqms, link)
+    loaded = with_aqm(load(scenario, sets), aqms, link, has_sets=bool(sets))
     loaded = reseeded(loaded, seed)
     check_bytes(lambda: "the packets of a capture take", loaded.capture_bytes(), memory)
     target = named(folder, "folder")

@@ -80,7 +80,8 @@ def run(
     """
     target = None if out is None else named(out, "out", is_required=False)
     selected = registry.select_one(engine, engine_options)
-    loaded = with_aqm(load(scenario, sets), aqms, link).with_apps(custom_apps(apps))
+    loaded = with_aqm(load(scenario, sets), aqms, link, has_sets=bool(sets))
+    loaded = loaded.with_apps(custom_apps(apps))
     loaded = with_endpoints(reseeded(loaded, seed), endpoints)
     check_memory(loaded, allowed=memory)
 
@@ -96,8 +97,16 @@ def run(
     return outcome
 
 
-def with_aqm(scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None) -> _core.Scenario:
+def with_aqm(
+    scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None, *, has_sets: bool = False
+) -> _core.Scenario:
     """A scenario with another AQM on a link; itself if `aqms` is None.
+
+    Args:
+        scenario: the scenario.
+        aqms: one AQM.
+        link: the link; the only one, or ``bottleneck``, by default.
+        has_sets: whether the same call overrides keys, of which none may be lost.
 
     Raises:
         InputError: the link or law does not exist, `link` is given without an AQM, or there are
@@ -106,7 +115,7 @@ def with_aqm(scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None) 
     """
     if aqms is None:
         if link is not None:
-            raise InputError(f"link {link}: is for the AQM; give one with `aqms`")
+            raise InputError(f"--link {link}: is for the AQM; give one with --aqm")
         return scenario
     from sojourn.loading.bring import bring, listed
 
@@ -114,6 +123,7 @@ def with_aqm(scenario: _core.Scenario, aqms: AqmsLike | None, link: str | None) 
     if len(one) != 1:
         raise InputError(f"aqms: a run has one AQM, not {len(one)}; `compare` takes several")
     chosen = choose_link(scenario, link)
-    refuse_replaced(scenario, chosen)
+    if has_sets:
+        refuse_replaced(scenario, chosen)
     brought = bring(one, runs=True, framing=lambda: framing_bytes(scenario, chosen))
     return scenario.with_laws(brought.laws).with_queue(chosen, brought.aqms[0])

@@ -292,7 +292,8 @@ def of_scenarios(
     return [
         SeededRuns(
             name,
-            TestedScenario(with_aqm(loaded, aqm, chosen if aqm else None), engine, chosen,
+            TestedScenario(with_aqm(loaded, aqm, chosen if aqm else None, has_sets=bool(sets)),
+                           engine, chosen,
                            aqm or "", sets or {}),
             session, confidence, max_seeds,
         )
