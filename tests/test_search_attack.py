@@ -40,6 +40,8 @@ SEARCH = {
         ({"words": []}, "words: are missing"),
         ({"against": ["pye"]}, "unknown AQM `pye`"),
         ({"bounds": []}, "unknown key `bounds`"),
+        ({"against": ["codel"]}, "against: codel is compared with itself"),
+        ({"words": [SEARCH["words"][0], SEARCH["words"][0] | {"name": "n"}]}, "is listed twice"),
         ({"name": "../elsewhere"}, "name: must be a text that can name a file"),
         ({"seeds": 10**9}, "seeds: 1,000,000,000 are more than the 1,000,000 that a search takes"),
     ],
@@ -47,6 +49,12 @@ SEARCH = {
 def test_what_is_wrong_with_an_attack_is_said_before_it_runs(more, message):
     with pytest.raises(InputError, match=message):
         parse_attack(SEARCH | more)
+
+
+def test_a_class_that_the_scenario_lacks_is_refused_before_any_run(tmp_path):
+    found = parse_attack(SEARCH | {"worst": "unfairness", "classes": ["bluk"]})
+    with pytest.raises(InputError, match="unknown class `bluk`; did you mean `bulk`"):
+        attack(found, str(tmp_path), report=pytest.fail)
 
 
 @pytest.mark.parametrize("name", shipped("attack"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from sojourn.study.keys import (
     choice,
     file_name,
     known_keys,
+    near,
     seeds,
     text_list,
     whole,
@@ -187,6 +189,21 @@ def parse_attack(
         whole("seed", document.get("seed", 1)), document, laws,
     )  # fmt: skip
     refuse_twice(found.words, "words")
+    if found.aqm in found.against:
+        raise InputError(f"against: {found.aqm} is compared with itself; name other AQMs")
     for aqm in (found.aqm, *found.against):
         scenario.point({f"links.{link}.queue": aqm})
     return found
+
+
+def check_classes(search: AttackSearch) -> None:
+    """Refuse classes that the base scenario lacks; their goodputs would be unknown.
+
+    Raises:
+        InputError: one is unknown.
+    """
+    resolved = json.loads(search.scenario.point({}).scenario.resolved_json())
+    known = [*dict.fromkeys(group["class"] for group in resolved["flows"])]
+    for name in search.classes:
+        if name not in known:
+            raise InputError(f"classes: unknown class `{name}`{near(name, known)}")

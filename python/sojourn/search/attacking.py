@@ -21,7 +21,7 @@ from sojourn.running.replicas import Progress
 from sojourn.running.store import warn
 from sojourn.scenario import document_toml
 from sojourn.search import asking
-from sojourn.search.attack_file import BADNESS, AttackSearch
+from sojourn.search.attack_file import BADNESS, AttackSearch, check_classes
 from sojourn.search.simplifying import simplify
 from sojourn.search.trials import opened
 from sojourn.search.tune_file import FIRST_HELD_OUT
@@ -124,6 +124,7 @@ def attack(
         OSError: the store cannot be written.
     """
     study = asking.sampler(1, search.seed)
+    check_classes(search)
     facts: dict[str, Any] = {"search": search.name, "document": dict(search.document)}
     if search.laws:
         facts["laws"] = [vars(law) for law in search.laws]
