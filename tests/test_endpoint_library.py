@@ -200,7 +200,12 @@ def test_a_breach_of_the_contract_ends_the_run_with_one_sentence(folder, change,
     ("line", "why"),
     [
         ("if (now_ns > 500000000) abort();", "it called abort()"),
+        ("extern void _exit(int); if (now_ns > 500000000) _exit(0);", "it called _exit()"),
         ("if (now_ns > 500000000) *(volatile int *)8 = 1;", "it used memory that it does not have"),
+        (
+            "if (now_ns > 500000000) *(volatile char *)__builtin_alloca(64 << 20) = 1;",
+            "it used memory that it does not have",
+        ),
     ],
 )
 def test_a_library_that_ends_the_process_is_named_with_end_time_and_function(folder, line, why):
@@ -210,13 +215,30 @@ def test_a_library_that_ends_the_process_is_named_with_end_time_and_function(fol
     assert f" s: output: {why}" in message and message.endswith("which ends the run")
 
 
+def test_a_copy_of_the_process_that_a_library_makes_ends_with_its_call(folder):
+    line = "extern int fork(void); static int once; if (!once++) fork();"
+    compiled(folder, (BEFORE, f"{BEFORE}\n    {line}"))
+    program = "import sojourn; sojourn.run('own.toml', endpoints={'own': 'libmine.so'}, store=None)"
+    # The copy would keep the pipe open.
+    command = [sys.executable, "-c", program]
+    subprocess.run(command, stdout=subprocess.PIPE, timeout=60, check=True)
+
+
 @pytest.mark.long
 @pytest.mark.nightly
-def test_a_call_that_never_returns_ends_the_process_with_one_sentence(folder):
-    compiled(folder, (BEFORE, f"{BEFORE}\n    while (now_ns > 500000000) ;"))
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("while (now_ns > 500000000) ;", "it has not returned for 30 s, which ends the run"),
+        ("extern int usleep(unsigned); if (now_ns > 500000000) usleep(900000);",
+         "it sleeps or waits, in every call of 30 s; times are arguments, so let it return at"),
+    ],
+)  # fmt: skip
+def test_calls_that_never_return_or_sleep_end_the_process_with_one_sentence(folder, line, why):
+    compiled(folder, (BEFORE, f"{BEFORE}\n    {line}"))
     message = refusal("own=libmine.so")
-    assert message.startswith("libmine.so: client at 0.500")
-    assert " s: output: it has not returned for 30 s, which ends the run" in message
+    assert message.startswith("libmine.so: client at 0.5")
+    assert f" s: output: {why}" in message
 
 
 def test_an_end_of_the_process_elsewhere_is_not_blamed_on_the_library(folder):

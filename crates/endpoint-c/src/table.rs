@@ -43,6 +43,7 @@ pub(crate) fn table(opened: &Path) -> Result<&'static RawTable, String> {
         "has no function sojourn_endpoint, so it is not a transport library; see sojourn_endpoint.h"
             .to_owned()
     })?;
+    sojourn_law::signals::catch_silent_exit(*entry as *const c_void);
     // SAFETY: as above.
     let table = unsafe { entry() };
     if table.is_null() {

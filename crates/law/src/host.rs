@@ -56,6 +56,7 @@ pub fn load(path: &Path, opened: &Path, name: &str, source: &str) -> Result<Cust
     let entry = unsafe { library.get::<Entry>(b"sojourn_law\0") }.map_err(|_| {
         refuse("has no function sojourn_law, so it is not a law; see sojourn_law.h".to_owned())
     })?;
+    signals::catch_silent_exit(*entry as *const c_void);
     // SAFETY: as above.
     let table = unsafe { entry() };
     if table.is_null() {

@@ -13,6 +13,12 @@ pub mod abi;
 mod declared;
 #[cfg(feature = "host")]
 pub mod elf;
+#[cfg(all(
+    feature = "host",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod exits;
 pub mod export;
 #[cfg(feature = "host")]
 pub mod host;

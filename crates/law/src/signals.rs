@@ -1,6 +1,6 @@
 //! Handles libraries that end the process (for example by `abort()` or `exit(0)`) or that hang: one
 //! sentence names the library and, if known, the end, the time and the function. Nothing can be
-//! saved, because memory may be damaged. `_exit` and `SIGKILL` go unnoticed.
+//! saved, because memory may be damaged. `SIGKILL` goes unnoticed, and `_exit` except on Linux.
 
 use std::cell::Cell;
 
@@ -17,6 +17,8 @@ pub struct LibraryCall {
 
 thread_local! {
     static CALL: Cell<Option<LibraryCall>> = const { Cell::new(None) };
+    /// Whether this is a copy of the process that a library made with `fork`, during a call.
+    static IS_COPY: Cell<bool> = const { Cell::new(false) };
     /// The number of existing laws, and their file if all have the same file.
     static LAWS: Cell<(u32, Option<&'static str>)> = const { Cell::new((0, None)) };
 }
@@ -25,6 +27,10 @@ thread_local! {
 pub fn within<T>(call: LibraryCall, work: impl FnOnce() -> T) -> T {
     let outer = CALL.replace(Some(call));
     let result = watched(work);
+    #[cfg(unix)]
+    if IS_COPY.get() {
+        unix::end_copy();
+    }
     CALL.set(outer);
     result
 }
@@ -58,12 +64,22 @@ impl Drop for LawExists {
 
 #[cfg(unix)]
 pub(crate) use unix::end_of_hook;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) use unix::on_silent_exit;
 #[cfg(unix)]
 pub use unix::{catch, cause, end_with};
 
 /// Other systems have no such signals.
 #[cfg(not(unix))]
 pub fn catch() {}
+
+/// Notices that a library calls `_exit`, given an address within it.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use crate::exits::notice as catch_silent_exit;
+
+/// Goes unnoticed elsewhere.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub fn catch_silent_exit(_: *const std::ffi::c_void) {}
 
 /// Prints the reason, and ends the process with the exit status of a refused input.
 #[cfg(not(unix))]
@@ -78,10 +94,12 @@ mod unix {
     use std::mem::MaybeUninit;
     use std::sync::OnceLock;
 
-    use super::{CALL, LAWS, LibraryCall};
-    use crate::watchdog;
+    use super::{CALL, IS_COPY, LAWS, LibraryCall};
+    use crate::watchdog::{self, Fault};
 
     const STUCK: &str = "it has not returned for 30 s";
+    const SLEEPS: &str = "it sleeps or waits, in every call of 30 s; times are arguments, so let \
+                          it return at once";
     /// The exit status for errors that a user has caused.
     const REFUSED: i32 = 2;
     /// Signals caused by a program's own errors.
@@ -104,16 +122,41 @@ mod unix {
     /// Handles those signals from now on.
     pub fn catch() {
         EARLIER.get_or_init(|| {
-            // SAFETY: the handler calls nothing that must not be called while a process ends.
-            unsafe { libc::atexit(on_exit) };
+            // SAFETY: the handlers call nothing that must not be called while a process ends, or
+            // after a fork.
+            unsafe {
+                libc::atexit(on_exit);
+                libc::pthread_atfork(None, None, Some(after_fork));
+            }
             SIGNALS.map(|(signal, _)| handle(signal))
         });
     }
 
     extern "C" fn on_exit() {
-        if let Some(call) = call() {
+        if let Some(call) = call().filter(|_| !IS_COPY.get()) {
             end(sentence(call, "it called exit()"));
         }
+    }
+
+    /// Runs in the copy of a process, in the thread that made it.
+    unsafe extern "C" fn after_fork() {
+        IS_COPY.set(CALL.get().is_some());
+    }
+
+    /// Ends a copy that returns to us: without the other threads it would wait for ever.
+    pub(super) fn end_copy() -> ! {
+        // SAFETY: it has no preconditions.
+        unsafe { libc::_exit(0) }
+    }
+
+    /// What a library calls in place of `_exit`.
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    pub(crate) extern "C" fn on_silent_exit(status: libc::c_int) -> ! {
+        if let Some(call) = call().filter(|_| !IS_COPY.get()) {
+            end(sentence(call, "it called _exit()"));
+        }
+        // SAFETY: it has no preconditions.
+        unsafe { libc::_exit(status) }
     }
 
     /// Prints the reason, and ends the process like one that was refused, without its exit
@@ -156,9 +199,10 @@ mod unix {
         let place = SIGNALS.iter().position(|(known, _)| *known == signal);
         match (call(), place) {
             (Some(call), Some(place)) => {
-                let why = match CALL.get().is_some() && watchdog::has_found_this_thread() {
-                    true => STUCK,
-                    false => SIGNALS[place].1,
+                let why = match CALL.get().and_then(|_| watchdog::found_of_this_thread()) {
+                    Some(Fault::Stuck) => STUCK,
+                    Some(Fault::Sleeps) => SLEEPS,
+                    None => SIGNALS[place].1,
                 };
                 end(sentence(call, why))
             }
