@@ -15,8 +15,8 @@ pub use kernel_classes::{KernelClasses, KernelLeaf};
 pub(crate) use kernel_qdisc::HANDLE;
 pub use kernel_qdisc::{KernelQdisc, QdiscOption, Width};
 pub use programs::{
-    HostSide, HostWish, MOST_HOSTS, ProgramCommand, ProgramHost, ProgramsPlan, ProgramsWish,
-    host_address, host_interface, host_netns, side_of,
+    HostSide, HostWish, MOST_HOSTS, PROGRAM_PATH, ProgramCommand, ProgramHost, ProgramsPlan,
+    ProgramsWish, WORKING_FOLDER, host_address, host_interface, host_netns, side_of,
 };
 
 /// A network namespace of a run.

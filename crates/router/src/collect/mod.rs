@@ -6,6 +6,7 @@ mod collector;
 mod datagrams;
 mod frames;
 mod headers;
+mod hidden;
 mod latency;
 mod observed_link;
 mod packet_records;

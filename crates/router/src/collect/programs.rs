@@ -11,6 +11,7 @@ use sojourn_record::rows::{ProgramFlowRow, ProgramRow};
 use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::{App, FlowGroup};
 
+use super::hidden::Machine;
 use super::tables::is_counted;
 use crate::captures::PacketRecord;
 use crate::plan::{Flow, HostSide, Plan, ProgramsPlan};
@@ -222,7 +223,7 @@ impl Arranged {
 
     /// Why programs make the run an invalid experiment, one sentence each.
     pub(super) fn failures(&self, folder: &Path) -> Vec<String> {
-        let (plan, report) = self.report();
+        let ((plan, report), machine) = (self.report(), Machine::here());
         let mut reasons = Vec::new();
         if report.has_more_flows {
             reasons.push("the programs had more flows than a run has room for".to_owned());
@@ -246,7 +247,15 @@ impl Arranged {
                 _ => continue,
             };
             let before = if is_client { self.servers_gone(report.end_ns) } else { String::new() };
-            reasons.push(format!("{what} {how}{before}{}", said(folder, index, report)));
+            let text = written(folder, index);
+            let of_host = plan.wish.commands[index].host;
+            let mut remedy = machine.remedy(&text, (command, report.exit_code), of_host, plan);
+            // POSIX shell, exit status: not executable, and not found.
+            if remedy.is_empty() && matches!(report.exit_code, Some(126 | 127)) {
+                remedy =
+                    "; programs see the system's folders, and others with --see DIR".to_owned();
+            }
+            reasons.push(format!("{what} {how}{before}{}{remedy}", quoted(&text)));
         }
         reasons
     }
@@ -256,21 +265,18 @@ fn seconds(ns: u64) -> String {
     format!("{:.3} s", ns as f64 / 1e9)
 }
 
-/// The last line written by a failed command, and a remedy if the command was not found.
-fn said(folder: &Path, index: usize, report: &CommandReport) -> String {
-    let line = |kind| {
-        let text = output(folder, index, kind);
-        let last = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-        last.map(|line| line.chars().take(QUOTED).collect::<String>())
-    };
-    let wrote = line("err").or_else(|| line("out"));
-    let wrote = wrote.map_or(String::new(), |line| format!("; it wrote: {line}"));
-    let remedy = match report.exit_code {
-        // POSIX shell, exit status: not executable, and not found.
-        Some(126 | 127) => "; programs see the system's folders, and others with --see DIR",
-        _ => "",
-    };
-    format!("{wrote}{remedy}")
+/// What a command wrote to its standard error, or if nothing, to its standard output.
+fn written(folder: &Path, index: usize) -> String {
+    let texts = ["err", "out"].map(|kind| output(folder, index, kind));
+    texts.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
+}
+
+/// The last line with a word that a failed command wrote.
+fn quoted(text: &str) -> String {
+    let says = |line: &&str| line.contains(char::is_alphanumeric);
+    text.lines().rev().map(str::trim).find(says).map_or(String::new(), |line| {
+        format!("; it wrote: {}", line.chars().take(QUOTED).collect::<String>())
+    })
 }
 
 /// The beginning of an output; invalid UTF-8 is replaced.

@@ -87,6 +87,10 @@ pub struct ProgramHost {
     pub settings: Vec<(String, String)>,
 }
 
+/// Where programs start, unless their host has a folder of the machine.
+pub const WORKING_FOLDER: &str = "/tmp/own";
+/// The search path of programs: where most distributions install them.
+pub const PROGRAM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// The last byte of the first host's address; lower numbers belong to the flows of the scenario.
 const FIRST_HOST: u8 = 10;
 /// The most hosts of a run.

@@ -15,6 +15,9 @@ use crate::plan::{
 const BUFFERS: [(&str, &str); 2] =
     [("tcp_rmem", "4096\t131072\t6291456"), ("tcp_wmem", "4096\t16384\t4194304")];
 
+/// Sockets that ping without being raw, for all groups of users, as systemd's 50-default.conf allows.
+const PING: (&str, &str) = ("ping_group_range", "0\t2147483647");
+
 /// The scenario with the group that programs replace moved to the end.
 ///
 /// # Errors
@@ -125,8 +128,8 @@ fn lines_within(index: usize, address: [u8; 4], group: usize, flows: &FlowGroup)
 /// The settings of a host, the same for any size of memory.
 fn settings(flows: &FlowGroup) -> Vec<(String, String)> {
     let asks = flows.app.tcp().is_some_and(|tcp| tcp.ecn.is_some());
-    let of_tcp = [("tcp_ecn", if asks { "1" } else { "2" })].into_iter().chain(BUFFERS);
-    of_tcp.map(|(name, value)| (format!("net/ipv4/{name}"), value.to_owned())).collect()
+    let all = [("tcp_ecn", if asks { "1" } else { "2" }), PING].into_iter().chain(BUFFERS);
+    all.map(|(name, value)| (format!("net/ipv4/{name}"), value.to_owned())).collect()
 }
 
 /// The interface in front of a host, and the routes to it.

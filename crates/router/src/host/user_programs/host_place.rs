@@ -12,11 +12,12 @@ use nix::sys::statvfs::statvfs;
 
 use crate::linux::hosts::Hosts;
 use crate::linux::sys;
-use crate::plan::{HostSide, Netns, ProgramHost, ProgramsPlan, host_interface, host_netns};
+use crate::plan::{
+    HostSide, Netns, ProgramHost, ProgramsPlan, WORKING_FOLDER, host_interface, host_netns,
+};
 
 /// The folders of all hosts; programs see theirs as `/tmp` and cannot see this one.
 const FOLDERS: &str = "/run/hosts";
-const WORK: &str = "/tmp/own";
 const HOME: &str = "/tmp/home";
 const NONE: Option<&str> = None;
 /// Programs run as root in the guest; servers expect other users to exist.
@@ -110,7 +111,7 @@ impl HostPlace {
         let (mounts, name) = (File::open("/proc/self/ns/mnt")?, File::open("/proc/self/ns/uts")?);
         home.enter()?;
         furnished?;
-        let working_folder = wish.folder.clone().unwrap_or_else(|| WORK.to_owned());
+        let working_folder = wish.folder.clone().unwrap_or_else(|| WORKING_FOLDER.to_owned());
         Ok(HostPlace { netns, mounts, name, folder, working_folder })
     }
 

@@ -21,7 +21,7 @@ use sojourn_aqm::Time;
 use super::program_flows::FlowIds;
 use crate::linux::hosts::Hosts;
 use crate::linux::{Failure, sys};
-use crate::plan::{HostSide, Plan, ProgramsPlan};
+use crate::plan::{HostSide, PROGRAM_PATH, Plan, ProgramsPlan};
 use crate::run_files::{CommandReport, FlowSample, OUTPUTS, ProgramsReport};
 use host_place::{HomePlace, HostPlace};
 use tcp_states::TcpStates;
@@ -34,8 +34,6 @@ const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
 /// Maximum number of bytes kept of an output; a folder can hold more.
 const MOST_OUTPUT_BYTES: u64 = 16 << 20;
-/// Where most distributions install programs.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// The file with a process's OOM score adjustment (proc(5)), its value for programs, and its value
 /// for the first process.
 const OOM: (&str, &str, &str) = ("/proc/self/oom_score_adj", "0", "-1000");
@@ -143,7 +141,7 @@ impl<'a> UserPrograms<'a> {
                 .args(["-c", &command.text])
                 .env_clear()
                 .envs(place.environment())
-                .env("PATH", PATH)
+                .env("PATH", PROGRAM_PATH)
                 .envs(self.plan.wish.environment.iter().cloned())
                 .current_dir(&place.working_folder)
                 .stdin(Stdio::null())
