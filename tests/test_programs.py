@@ -16,6 +16,7 @@ import sojourn
 from conftest import NO_KERNEL
 from guests import KERNEL, needs_kernel
 from sojourn.cli import main
+from sojourn.engines.child import Cpu
 from sojourn.engines.linux import guest
 from sojourn.errors import InputError, RunFailed, ScenarioError
 from sojourn.programs.wish import Programs, gather
@@ -164,6 +165,14 @@ def test_what_uses_up_a_guest_ends_in_one_sentence(line, monkeypatch, command, m
         monkeypatch.setattr(guest, "OF_PROGRAMS", replace(guest.OF_PROGRAMS, cpu_s=2.0))
     with pytest.raises(RunFailed, match=message):
         sojourn.run_programs(line, {"client": command})
+
+
+def test_the_clock_may_stand_longer_while_the_guests_kernel_serves_programs():
+    patience, before = guest.OF_PROGRAMS, Cpu(100.0, 50.0)
+    assert patience.exceeded(Cpu(150.0, 50.0), before) is None
+    assert patience.exceeded(Cpu(170.0, 55.0), before) == 60.0, "computing"
+    assert patience.exceeded(Cpu(170.0, 80.0), before) is None, "starting"
+    assert patience.exceeded(Cpu(500.0, 250.0), before) == 300.0
 
 
 @needs_kernel

@@ -31,6 +31,21 @@ _LOOK_EVERY_S = 0.05
 # milliseconds.
 _PATIENCE_S = 180.0
 _NONE: Mapping[str, str] = {}
+# A program that computes without system calls leaves the kernel of its guest less than this.
+_SERVED_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """CPU time of a child.
+
+    Attributes:
+        all_s: that of all its processes.
+        first_s: that of the first one: of a guest, its kernel.
+    """
+
+    all_s: float = 0.0
+    first_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -39,11 +54,21 @@ class Patience:
 
     Attributes:
         cpu_s: CPU time that the child may use during such a stop.
+        served_cpu_s: the same while its first process, a guest's kernel, is busy too: with system
+            calls and page faults of programs that start.
         remedy: the message if it uses more.
     """
 
     cpu_s: float = math.inf
+    served_cpu_s: float = math.inf
     remedy: str = ""
+
+    def exceeded(self, cpu: Cpu, before: Cpu) -> float | None:
+        """The limit that the child has exceeded since `before`, if any."""
+        used_s = cpu.all_s - before.all_s
+        is_served = cpu.first_s - before.first_s > used_s * _SERVED_SHARE
+        limit_s = self.served_cpu_s if is_served else self.cpu_s
+        return limit_s if used_s > limit_s else None
 
 
 USUAL = Patience()
@@ -131,19 +156,22 @@ def _wait(
     remedies: Mapping[str, str], patience: Patience,
 ) -> None:  # fmt: skip
     """Wait for the program's end; report its progress, and kill it if it makes none."""
-    reported, moved, used_s = 0, time.monotonic(), 0.0
+    reported, moved, before = 0, time.monotonic(), Cpu()
+    seen = before
     while running.poll() is None:
         if watcher.cancelled:
             raise Cancelled("the run was cancelled")
-        now_ns = _progress(folder)
+        now_ns, cpu = _progress(folder), _cpu(running.pid, patience)
         if now_ns > reported:
             watcher.advance((now_ns - reported) / 1e9)
-            reported, moved, used_s = now_ns, time.monotonic(), _cpu_s(running.pid, patience)
-        elif _cpu_s(running.pid, patience) - used_s > patience.cpu_s:
+            reported, moved, before, seen = now_ns, time.monotonic(), cpu, cpu
+        elif limit_s := patience.exceeded(cpu, before):
             raise RunFailed(
-                f"the clock of the {what} stood at {reported / 1e9:.3f} s for {patience.cpu_s:.0f} "
-                f"s of CPU time: {patience.remedy}"
+                f"the clock of the {what} stood at {reported / 1e9:.3f} s for {limit_s:.0f} s of "
+                f"CPU time: {patience.remedy}"
             )
+        elif cpu.all_s - seen.all_s > 1.0:
+            moved, seen = time.monotonic(), cpu
         elif time.monotonic() - moved > _PATIENCE_S:
             raise RunFailed(
                 f"the {what} made no progress for {_PATIENCE_S:.0f} s after {reported / 1e9:.3f} s "
@@ -156,18 +184,23 @@ def _wait(
             continue
 
 
-def _cpu_s(group: int, patience: Patience) -> float:
-    """CPU time of all processes of a group, if needed."""
+def _cpu(group: int, patience: Patience) -> Cpu:
+    """CPU time of a group of processes, if needed."""
     if math.isinf(patience.cpu_s):
-        return 0.0
-    ticks = 0
+        return Cpu()
+    ticks = first = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            # proc(5): the name is followed by state, parent, group, ...; the 14th and 15th fields
-            # are user and system time.
+            # proc(5): the name is followed by state, parent, group, ...; the 14th to 17th fields
+            # are user and system time, and those of children that have ended.
             fields = path.read_text().rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:13])) if int(fields[2]) == group else 0
-    return ticks / os.sysconf("SC_CLK_TCK")
+            own, ended = sum(map(int, fields[11:13])), sum(map(int, fields[13:15]))
+            if path.parent.name == str(group):
+                ticks, first = ticks + own + ended, own
+            elif int(fields[2]) == group:
+                ticks += own
+    per_s = os.sysconf("SC_CLK_TCK")
+    return Cpu(ticks / per_s, first / per_s)
 
 
 def _progress(folder: Folder) -> int:

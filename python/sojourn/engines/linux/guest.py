@@ -65,6 +65,7 @@ REMEDIES = {
 # User programs may compute without virtual time passing, but not for ever.
 OF_PROGRAMS = Patience(
     cpu_s=60.0,
+    served_cpu_s=300.0,
     remedy="one of the programs computes, or starts others, without end: where it waits, let it "
     "sleep, or make system calls",
 )
