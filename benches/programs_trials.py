@@ -3,14 +3,17 @@
     python benches/programs_trials.py [TIMES] [NAME ...]
 
 Runs each program TIMES times (10 by default) without load, and as often next to busy loops, each in
-a new guest, and writes the table of docs/evidence/programs.md. A program that is not installed is
-left out, with the reason. Fails unless every program has one digest.
+a new guest, and writes the table of docs/evidence/programs.md. Each run has other locales, time
+zones, CPUs, sizes of the environment and addresses. A program that is not installed is left out,
+with the reason. Fails unless every program has one digest.
 """
 
 from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
+import random
 import shutil
 import subprocess
 import sys
@@ -251,7 +254,8 @@ def _tried(trial: Trial, times: int) -> Outcome:
         for is_loaded in (False, True):
             with _load() if is_loaded else _none():
                 for _ in range(times):
-                    _once(trial, line, built, is_loaded, outcome)
+                    with _other_machine():
+                        _once(trial, line, built, is_loaded, outcome)
     return outcome
 
 
@@ -282,6 +286,24 @@ def _row(trial: Trial, outcome: Outcome, times: int) -> str:
         f"| {trial.name} | {outcome.packets:,.0f} | {2 * times} | {len(outcome.digests)} | "
         f"{len(outcome.others)} | {outcome.simulated_s:.2f} | {idle_s:.1f}, {loaded_s:.1f} |"
     )
+
+
+@contextmanager
+def _other_machine() -> Iterator[None]:
+    """What may differ between two machines, and can be chosen here, at random."""
+    before, cpus = dict(os.environ), os.sched_getaffinity(0)
+    locale = random.choice(["C", "C.UTF-8", "de_DE.UTF-8", "ja_JP.UTF-8", "tr_TR.UTF-8"])
+    os.environ |= {
+        "LANG": locale, "LC_ALL": locale, "TZ": f"X{random.randint(-11, 11)}",
+        "PYTHONHASHSEED": str(random.randint(1, 9999)), "FILLER": "x" * random.randint(0, 60_000),
+    }  # fmt: skip
+    os.sched_setaffinity(0, random.sample(sorted(cpus), random.randint(1, len(cpus))))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ |= before
+        os.sched_setaffinity(0, cpus)
 
 
 @contextmanager
