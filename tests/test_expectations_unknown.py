@@ -1,4 +1,4 @@
-"""Expectations about values of which only a lower bound is known: transfers that did not finish."""
+"""Expectations about values that are not known: unfinished transfers, damaged baselines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from sojourn import _core
+from sojourn.errors import InputError
 from sojourn.study.until import Until
+from sojourn.testing import baseline
 from sojourn.testing.decisions import decide
 
 KEY = "class/web/completion_p95"
@@ -42,3 +45,11 @@ def test_some_unknown_values_leave_the_median_known():
 
 def test_an_interval_without_an_end_is_not_narrow_enough():
     assert not Until(KEY, 0.05, True, 0.95, 40).is_met([0.2] * 3 + [math.inf] * 15)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "true", "1" * 400])
+def test_a_stored_value_that_is_no_finite_number_is_refused(tmp_path, value):
+    head = f'{{"format": 1, "sojourn": "{_core.__version__}", "values": '
+    (tmp_path / "a.baseline.json").write_text(f'{head}{{"x": {{"1": {value}}}}}}}')
+    with pytest.raises(InputError, match=r"not a number|is not a baseline"):
+        baseline.read(tmp_path / "a.toml")

@@ -70,11 +70,13 @@ def read(file: str | Path) -> Baseline:
         stored: Any = json.loads(reading.text(path, "baseline"))
         version, made_by, series = stored["format"], stored["sojourn"], stored["values"]
         is_whole = all(
-            isinstance(value, int | float) for each in series.values() for value in each.values()
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            for each in series.values()
+            for value in each.values()
         )
     except InputError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise InputError(f"{path}: is not a baseline, or is damaged; {_remedy(path)}") from None
     if version != FORMAT or made_by != _core.__version__:
         raise InputError(
