@@ -172,7 +172,7 @@ def test_the_clock_may_stand_longer_while_the_guests_kernel_serves_programs():
     assert patience.exceeded(Cpu(150.0, 50.0), before) is None
     assert patience.exceeded(Cpu(170.0, 55.0), before) == 60.0, "computing"
     assert patience.exceeded(Cpu(170.0, 80.0), before) is None, "starting"
-    assert patience.exceeded(Cpu(500.0, 250.0), before) == 300.0
+    assert patience.exceeded(Cpu(300.0, 150.0), before) == 150.0
 
 
 @needs_kernel

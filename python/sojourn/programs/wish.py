@@ -135,7 +135,8 @@ class Programs:
 # Programs, libraries, and settings that contain no personal data.
 _SYSTEM = ("/usr", "/etc/alternatives", "/etc/ssl", "/etc/ca-certificates", "/etc/mime.types",
            "/etc/services", "/etc/protocols", "/etc/ld.so.cache", "/etc/ld.so.preload",
-           "/etc/iproute2", "/opt")  # fmt: skip
+           "/etc/iproute2", "/etc/fonts", "/etc/mono", "/etc/perl", "/etc/php", "/etc/R",
+           "/opt")  # fmt: skip
 
 
 def gather(

@@ -65,9 +65,9 @@ REMEDIES = {
 # User programs may compute without virtual time passing, but not for ever.
 OF_PROGRAMS = Patience(
     cpu_s=60.0,
-    served_cpu_s=300.0,
-    remedy="one of the programs computes, or starts others, without end: where it waits, let it "
-    "sleep, or make system calls",
+    served_cpu_s=150.0,
+    remedy="one of the programs computes, or starts others, without end: time passes only while "
+    "all of them wait, so let a loop that waits for something sleep",
 )
 # Programs, libraries and the system settings that they read.
 _SYSTEM = (
