@@ -76,6 +76,15 @@ def test_a_failure_comes_first_with_two_commands_that_show_it(run):
     assert diff.split()[:2] == ["sojourn", "diff"]
 
 
+def test_a_doubtful_experiment_is_warned_of_once_in_text_and_data(run):
+    idle = HOME.replace('rtt = "40ms"', 'rtt = "40ms"\naccess_rate = "1mbit"')
+    met = BAD.replace('"1ms"', '"1s"')
+    done = run(met, head=idle)
+    assert (done.returncode, done.stderr.count("no AQM had anything to do")) == (0, 1)
+    (found,) = json.loads(run(met, "--json", head=idle).stdout)
+    assert len(found["warnings"]) == 1
+
+
 def test_a_value_that_no_seed_changes_has_no_interval(run):
     head = HOME.replace('start = "0s..1s"', 'start = "0s"').replace('"pie"', '"codel"')
     done = run(BAD, head=head)

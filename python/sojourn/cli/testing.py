@@ -174,6 +174,7 @@ def _report(decisions: Sequence[Decision], wanted: int, as_tap: bool, as_json: b
     from sojourn.testing import last_failed, reports
 
     last_failed.note(decisions)
+    console.warn(list(dict.fromkeys(text for each in decisions for text in each.warnings)))
     if as_json:
         console.show_json([reports.as_data(decision) for decision in decisions])
     elif as_tap:

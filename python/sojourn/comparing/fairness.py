@@ -107,9 +107,14 @@ def _kinds(results: Sequence[Result], known: Sequence[str]) -> Iterator[str]:
     for run, result in enumerate(results):
         for text in result.warnings:
             if text not in known:
-                kinds.setdefault(re.sub(r"\d[\d.,]*", "", text), {}).setdefault(run, text)
+                kinds.setdefault(without_numbers(text), {}).setdefault(run, text)
     for first, *others in (list(texts.values()) for texts in kinds.values()):
         yield first + (f" (and in {counted(len(others), 'more run')})" if others else "")
+
+
+def without_numbers(warning: str) -> str:
+    """The kind of a warning: the same for warnings that differ in their numbers."""
+    return re.sub(r"\d[\d.,]*", "", warning)
 
 
 def law(kind: str) -> str:

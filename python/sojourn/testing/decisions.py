@@ -37,6 +37,7 @@ class Decision:
         reason: why it is invalid, or undecided before its last look; else empty.
         worst_seed: the seed whose value is furthest from the bounds, or nearest to them.
         seconds: its share of the time that all decisions took.
+        warnings: those of its runs, of each kind the first.
     """
 
     expected: Expected
@@ -48,6 +49,7 @@ class Decision:
     reason: str = ""
     worst_seed: int = 1
     seconds: float = field(default=0.0, compare=False)
+    warnings: Sequence[str] = ()
 
     @property
     def severity(self) -> tuple[int, float]:

@@ -120,7 +120,8 @@ def as_data(decision: Decision) -> dict[str, Any]:
         "file": expected.file, "line": expected.line, "name": expected.name, "key": expected.key,
         "outcome": decision.outcome, "centre": decision.centre, "low": decision.low,
         "high": decision.high, "seeds": len(decision.values), "values": list(decision.values),
-        "reason": decision.reason, "seconds": round(decision.seconds, 3),
+        "reason": decision.reason, "warnings": list(decision.warnings),
+        "seconds": round(decision.seconds, 3),
         "show": [] if decision.outcome == "passed" else commands(decision),
     }  # fmt: skip
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import sub, truediv
 
+from sojourn.comparing.fairness import without_numbers
 from sojourn.comparing.metrics import ABOVE
 from sojourn.describing.library import seeded
 from sojourn.errors import InputError
@@ -28,10 +29,12 @@ class RunSummary:
     Attributes:
         summary: every number by its key.
         invalid: why it is not a valid experiment.
+        warnings: what was legal but probably not meant.
     """
 
     summary: dict[str, float]
     invalid: list[str]
+    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -79,7 +82,7 @@ class Session:
             shares = self._make(now)
             waiting, found = [], []
             for each, look in now:
-                decision = self._look(each, look)
+                decision = replace(self._look(each, look), warnings=self._warnings(each, look))
                 if decision.outcome == "undecided" and look < each.rule.max_seeds:
                     waiting.append(each)
                 else:
@@ -173,6 +176,17 @@ class Session:
             run.summary.get(each.key, run.summary.get(each.key + ABOVE, math.nan)) for run in runs
         ]
 
+    def _warnings(self, each: Expected, look: int) -> tuple[str, ...]:
+        """The warnings of its runs, of each kind the first, with the variant that has it."""
+        kinds: dict[tuple[str, str], str] = {}
+        for variant in filter(None, (each.variant, each.reference)):
+            place = f"{each.file} ({variant.label})" if variant.label else each.file
+            for seed in _seeds(each.variant, look):
+                run = self._runs[self._key(variant), seed]
+                for text in run.warnings if isinstance(run, RunSummary) else []:
+                    kinds.setdefault((place, without_numbers(text)), f"{place}: {text}")
+        return tuple(kinds.values())
+
     def _references(self, each: Expected, seeds: Sequence[int]) -> list[float]:
         if each.reference is None:
             return self._baselines[each.file].values(each.series, seeds)
@@ -234,4 +248,4 @@ def _task(variant: TestedScenario, seed: int) -> Task:
 
 
 def _measured(_index: int, result: Result) -> RunSummary:
-    return RunSummary(dict(result.summary), result.invalid)
+    return RunSummary(dict(result.summary), result.invalid, list(result.warnings))
