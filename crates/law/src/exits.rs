@@ -7,7 +7,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;
 
-use crate::signals;
+/// A function in place of `_exit`.
+type Exit = extern "C" fn(c_int) -> !;
 
 const NAMES: [&CStr; 3] = [c"_exit", c"_Exit", c"quick_exit"];
 // Tags of the dynamic section (gABI, chapter 5, "Dynamic Section").
@@ -39,8 +40,8 @@ struct Relocation {
 }
 
 /// Replaces `_exit` in the library that contains this address.
-pub fn notice(address: *const c_void) {
-    let mut wanted = address;
+pub(crate) fn replace(address: *const c_void, ours: Exit) {
+    let mut wanted = (address, ours);
     // SAFETY: the callback is called only during this call, with `wanted`.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut wanted).cast()) };
 }
@@ -51,10 +52,11 @@ unsafe extern "C" fn visit(
     wanted: *mut c_void,
 ) -> c_int {
     // SAFETY: the loader's structures are valid during this callback.
-    let (base, headers, wanted) = unsafe {
+    let (base, headers, (wanted, ours)) = unsafe {
         let headers = slice::from_raw_parts((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
-        ((*info).dlpi_addr, headers, *wanted.cast::<*const c_void>() as u64)
+        ((*info).dlpi_addr, headers, *wanted.cast::<(*const c_void, Exit)>())
     };
+    let wanted = wanted as u64;
     let is_within = |header: &&libc::Elf64_Phdr| {
         let start = base + header.p_vaddr;
         header.p_type == libc::PT_LOAD && (start..start + header.p_memsz).contains(&wanted)
@@ -64,14 +66,14 @@ unsafe extern "C" fn visit(
     }
     if let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) {
         // SAFETY: a loaded library's dynamic section is an array of pairs that ends with tag 0.
-        unsafe { replace_within(base, (base + dynamic.p_vaddr) as *const [u64; 2]) };
+        unsafe { replace_within(base, (base + dynamic.p_vaddr) as *const [u64; 2], ours) };
     }
     1
 }
 
 /// # Safety
 /// `dynamic` is the dynamic section of a library loaded at `base`.
-unsafe fn replace_within(base: u64, dynamic: *const [u64; 2]) {
+unsafe fn replace_within(base: u64, dynamic: *const [u64; 2], ours: Exit) {
     let value = |tag: u64| {
         // SAFETY: the caller's promise; the array ends with tag 0.
         let mut entries = (0..).map(|index| unsafe { *dynamic.add(index) });
@@ -89,7 +91,7 @@ unsafe fn replace_within(base: u64, dynamic: *const [u64; 2]) {
                 let symbol = (symbols as *const Symbol).add(relocation.symbol as usize);
                 let name = CStr::from_ptr((texts as *const c_char).add((*symbol).name as usize));
                 if ADDRESSES.contains(&relocation.kind) && NAMES.contains(&name) {
-                    write((base + relocation.offset) as *mut usize);
+                    write((base + relocation.offset) as *mut usize, ours);
                 }
             }
         }
@@ -98,13 +100,12 @@ unsafe fn replace_within(base: u64, dynamic: *const [u64; 2]) {
 
 /// # Safety
 /// `entry` holds the address of `_exit`, perhaps in a page that is read-only by now.
-unsafe fn write(entry: *mut usize) {
+unsafe fn write(entry: *mut usize, ours: Exit) {
     // SAFETY: the caller's promise.
     unsafe {
         let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
         let start = ptr::without_provenance_mut(entry.addr() / page * page);
         if libc::mprotect(start, page, libc::PROT_READ | libc::PROT_WRITE) == 0 {
-            let ours: extern "C" fn(c_int) -> ! = signals::on_silent_exit;
             *entry = ours as usize;
         }
     }

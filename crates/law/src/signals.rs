@@ -64,8 +64,6 @@ impl Drop for LawExists {
 
 #[cfg(unix)]
 pub(crate) use unix::end_of_hook;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) use unix::on_silent_exit;
 #[cfg(unix)]
 pub use unix::{catch, cause, end_with};
 
@@ -75,7 +73,9 @@ pub fn catch() {}
 
 /// Notices that a library calls `_exit`, given an address within it.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub use crate::exits::notice as catch_silent_exit;
+pub fn catch_silent_exit(address: *const std::ffi::c_void) {
+    crate::exits::replace(address, unix::on_silent_exit);
+}
 
 /// Goes unnoticed elsewhere.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -151,7 +151,7 @@ mod unix {
 
     /// What a library calls in place of `_exit`.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-    pub(crate) extern "C" fn on_silent_exit(status: libc::c_int) -> ! {
+    pub(super) extern "C" fn on_silent_exit(status: libc::c_int) -> ! {
         if let Some(call) = call().filter(|_| !IS_COPY.get()) {
             end(sentence(call, "it called _exit()"));
         }

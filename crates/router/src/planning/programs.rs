@@ -15,7 +15,8 @@ use crate::plan::{
 const BUFFERS: [(&str, &str); 2] =
     [("tcp_rmem", "4096\t131072\t6291456"), ("tcp_wmem", "4096\t16384\t4194304")];
 
-/// Sockets that ping without being raw, for all groups of users, as systemd's 50-default.conf allows.
+/// All groups of users may open sockets that ping without being raw, as in systemd's
+/// 50-default.conf.
 const PING: (&str, &str) = ("ping_group_range", "0\t2147483647");
 
 /// The scenario with the group that programs replace moved to the end.
