@@ -90,6 +90,7 @@ fn bands_and_bounds_are_those_of_the_kernel() {
             &format!("{ROOT}prio bands 4 priomap 1 1 2 2 3 3 0 0"),
             &["name = \"band-4\"\ndscp = [6, 7, "],
         ),
+        (&format!("{ROOT}red limit 1M avpkt 1500 probability 1"), &["(line 1) overflows in tc"]),
         (&format!("{ROOT}red limit 1M avpkt 1500 adaptative"), &["ared@linux", "plain RED"]),
         (
             &format!("{ROOT}red limit 1M avpkt 1500 qevent early_drop block 10 ecn"),
@@ -148,7 +149,7 @@ fn no_part_of_netem_is_lost() {
             &[
                 "the correlation 25% in `loss 0.3% 25%`",
                 "the correlation 25% in `delay",
-                "`packetoverhead 20`",
+                "framing = \"34B\"",
                 "`slot` of netem",
                 "`gap 5`",
             ],
@@ -159,7 +160,9 @@ fn no_part_of_netem_is_lost() {
              cellsize 48",
             &["`packetoverhead 20`", "`cellsize 48`"],
         ),
+        (&format!("{ROOT}netem rate 1mbit 28 48 5"), &["framing = \"42B\"\ncells = \"atm\""]),
         (&format!("{ROOT}netem rate 1mbit -20 del 9ms dup 3%"), &["the framing in", "`dup 3%`"]),
+        (&format!("{ROOT}netem delay 10ms 20ms"), &["are up to 30ms", "uniform up to 20ms"]),
         (&format!("{ROOT}netem slot 800us 1ms loss 1%"), &["`slot 800us 1ms`", "rate = 0.01"]),
         // The rate of netem is before the discipline below it.
         (
@@ -266,6 +269,7 @@ fn characters_and_marks_of_a_web_page_do_no_harm() {
     refused(&[
         (&format!("{SHOWN}\n{}", SHOWN.replace("0: dev", "8001: dev")), "both the root"),
         ("qdisc cake 1: root refcnt 2 [Unknown qdisc, optlen=148]", "paste the output of a newer"),
+        ("tc qdisc add dev d root fq &amp;&amp; tc -s qdisc", "HTML around the paste"),
         ("# tc qdisc add dev eth0 root codel\nRTNETLINK answers: x", "delete the `#`"),
         ("class htb 1:1 root rate 9Mbit ceil 9Mbit", "has classes alone"),
     ]);
@@ -283,11 +287,14 @@ fn json_may_have_prompts_around_it_and_classes() {
         "default":"0x12"}}]
         [{"class":"hfsc","handle":"1:12","parent":"1:","ls":{"m1":0,"d":0,"m2":500000},
         "ul":{"m1":500000,"d":20000,"m2":250000}}]"#;
+    let plain = curves.replacen("{\n        \"default\":\"0x12\"}", "{default 12 }", 1);
+    assert!(plain.contains("{default 12 }"));
     let peak = r#"[{"kind":"tbf","handle":"1:","dev":"eth0","root":true,"options":{"rate":62500,
         "burst":5120,"minburst":1540,"lat":70000}}]"#;
     expect(&[
         (one, &["rate = \"10mbit\""]),
         (curves, &["rate = \"2mbit\""]),
+        (&plain, &["rate = \"2mbit\""]),
         (peak, &["does not print the peakrate"]),
     ]);
     let two = r#"[{"kind":"cake","handle":"1:","root":true,"options":{}}]
@@ -356,4 +363,114 @@ fn several_transmit_queues_are_one_and_what_that_leaves_out_is_said() {
     expect(&[(mq, &["2 transmit queues", "may send more", "line 2, though they differ"])]);
     let sends = aqm_of_text("red limit 400000 avpkt 1000 adaptive").unwrap();
     assert!(sends.missing.iter().any(|it| it.contains("plain RED")), "{sends:?}");
+}
+
+/// POSIX.1-2024, Shell Command Language §2.9.4; `{1..3}`, `((`, `+=` of bash.
+#[test]
+fn a_script_runs_as_far_as_its_text_decides() {
+    let tree = "tc qdisc add dev d root handle 1: htb default 2\n";
+    let class = "tc class add dev d parent 1: classid 1:";
+    let two = ["name = \"1-1\"\nrate = \"1mbit\"", "name = \"1-2\"\nrate = \"2mbit\""];
+    let dispatch = "start()\n{\n tc qdisc add dev d root codel limit 9\n}\nstop() { tc qdisc del \
+                    dev d root; }\n";
+    expect(&[
+        (&format!("{tree}for i in 1 2; do {class}$i htb rate ${{i}}mbit; done"), &two),
+        (&format!("{tree}for i in $(seq 2)\ndo\n{class}$i htb rate ${{i}}mbit\ndone"), &two),
+        (&format!("add() {{\n{class}$1 htb rate $2\n}}\n{tree}add 1 1mbit\nadd 2 2mbit\n"), &two),
+        (dispatch, &["limit=9p"]),
+        (
+            "for some reason this fails:\ntc qdisc add dev d root codel limit 9\nif I delete it, it \
+             works; foo() says so\ncase in point\nwhile testing\n",
+            &["limit=9p", "`while` is not a tc command"],
+        ),
+        (
+            &format!(
+                "{dispatch}case \"$1\" in\n start|up) start ;;\n restart) stop; start;;\nesac"
+            ),
+            &["limit=9p", "the commands of `case` under `start|up)` are taken to run"],
+        ),
+        (
+            "if tc qdisc show dev d | grep -q htb; then tc qdisc del dev d root; fi\n\
+             run() { echo \"$@\"; \"$@\"; }\nO=nat\nO+=' wash'\nrun tc qdisc add dev d root cake $O\n",
+            &["wash=true"],
+        ),
+        (
+            "f() { local d=$1 n=$2; tc qdisc add dev $d root codel limit $n; }\nf d 9\n[ $1 = stop ] \
+             && tc qdisc del dev d root\n",
+            &["limit=9p", "after `[ $1 = stop ] &&` is left out"],
+        ),
+        (
+            "tc qdisc change dev d root codel limit 9 || tc qdisc add dev d root codel limit 8\n",
+            &["limit=8p"],
+        ),
+    ]);
+    refused(&[
+        (
+            &format!(
+                "{tree}i=1\nwhile [ $i -le 3 ]; do\n{class}$i htb rate 1mbit\ni=$((i+1))\ndone"
+            ),
+            "how often `while`",
+        ),
+        (&format!("{tree}i=1\n((i++))\n{class}$i htb rate 1mbit\n"), "`1:$i` is a variable"),
+        (&format!("{tree}for i in `ls`; do {class}1 htb rate 1mbit; done"), "write its words"),
+        (&format!("{tree}for i in 1 2; do\n{class}$i htb rate 1mbit\n"), "`for` has no end"),
+        (
+            "if [ $A ]; then\ntc qdisc replace dev d root codel\nelse\ntc qdisc replace dev d root \
+             fq\nfi\n",
+            "several branches of `if`",
+        ),
+        ("D=e\nif [ $2 ]; then D=$2; fi\ntc qdisc add dev $D root fq\n", "`$D` is a variable"),
+        ("f() { f; tc qdisc add dev d root fq; }\nf\n", "`f` calls itself"),
+    ]);
+}
+
+/// iproute2 6.1 tc/q_*.c: what each kind always prints; tc/q_cake.c prints `rtt 10` of no kind.
+#[test]
+fn a_line_that_is_cut_off_is_refused() {
+    let cut = |end: &str| SHOWN.split(end).next().unwrap().trim().to_owned();
+    let cake = "qdisc cake 1: dev eth0 root refcnt 2 bandwidth 9Mbit diffserv3 nat rtt 10";
+    let sfq =
+        "qdisc sfq 1: dev eth0 root limit 127p quantum 1514b depth 127 divisor 1024 perturb 1";
+    refused(&[
+        (&cut("quantum"), "line 1: the line of fq_codel lacks `interval`"),
+        (&format!("{}\n Sent 9 bytes 1 pkt", cut("p flows")), "lacks `interval`"),
+        (cake, "lacks `overhead` or `raw`"),
+        (
+            &format!("{cake}0ms raw overhead 0 memlimit 3"),
+            "ends with `memlimit 3` without its unit",
+        ),
+        (sfq, "ends with `perturb 1` without its unit"),
+        ("qdisc pie 1: dev eth0 root refcnt 2 limit 1000p target 15", "lacks `beta`"),
+        ("qdisc tbf 1: dev eth0 root refcnt 2 rate 10Mbit burst 5Kb", "lacks `lat` or `limit`"),
+    ]);
+}
+
+/// Linux 6.1 sch_fq_codel.c, fq_codel_change; sch_api.c, tc_modify_qdisc; iproute2 6.1 tc/tc_qdisc.c.
+#[test]
+fn what_a_set_up_lacks_or_cannot_have_is_said() {
+    let below = "tc qdisc add dev eth0 root handle 1: netem delay 9ms loss 1%\n\
+                 tc qdisc add dev eth0 parent 1: netem delay 20ms\n";
+    expect(&[
+        (below, &["delay = \"20ms\"", "`delay 9ms loss 1%` (line 1) has no counterpart here"]),
+        (&TREE.replace("default 20", "default 20 offload"), &["`offload` (line 1)"]),
+        (&format!("{ROOT}prio multiqueue"), &["`multiqueue` (line 1) has no counterpart"]),
+        ("tc qdisc add dev eth0 ingress_block 1 root codel limit 9\n", &["limit=9p"]),
+    ]);
+    let twice = |kind: &str| {
+        format!("{ROOT}{kind} flows 512\ntc qdisc change dev eth0 root {kind} flows 256\n")
+    };
+    refused(&[
+        (&twice("fq_codel"), "line 2: the kernel refuses `flows 256`"),
+        (&twice("fq_pie"), "keeps its number of flows"),
+        (&format!("{ROOT}htb default 10"), "the text has no class of htb on eth0"),
+        ("qdisc hfsc 1: dev eth0 root refcnt 2 default 0x1", "kernel drops any packet"),
+        (&format!("{ROOT}stab overhead 999999999 pie"), "an overhead of 999999999 B"),
+        (&format!("{ROOT}mq x\n"), "mq has no options: delete `x`"),
+        ("tc qdisc add dev eth0 handle ffff: ingress x\n", "ingress has no options"),
+        (&format!("{ROOT}sfq perturb 1000000000"), "too long a time"),
+        ("[Match]\nName=eth0\n[CAKE]\nBandwidth=20M\n", "a setting of systemd-networkd: paste"),
+        ("nmcli c modify wan tc.qdiscs 'root fq_codel'", "NetworkManager"),
+        ("dnctl pipe 1 config bw 18Mbit/s codel", "dummynet"),
+        ("/queue type add name=a kind=cake", "RouterOS"),
+    ]);
 }

@@ -378,13 +378,13 @@ fn what_tc_only_prints_is_read_from_a_state() {
 
 #[test]
 fn what_a_state_has_and_we_have_not_is_noted_with_its_line() {
-    let text = "qdisc cake 1: dev eth0 root bandwidth 10Mbit diffserv3 no-sce rtt 100ms\n\
+    let text = "qdisc cake 1: dev eth0 root bandwidth 10Mbit diffserv3 no-sce rtt 100ms raw\n\
                 qdisc hhf 2: dev eth1 root limit 1000p\n";
     let notes = setup(text).notes;
     assert!(notes[0].text.contains("no-sce") && notes[0].line == 1, "{notes:?}");
     assert!(notes[1].text.contains("hhf") && notes[1].line == 2, "{notes:?}");
-    let cut = "qdisc cake 1: dev eth0 root bandwidth 10Mbit\n Sent 1 bytes 2 pkt (dropped 0, \
-               overlimits 0 requeues 0)\n backlog 0b 0p requeues 0\n thresh 10Mbit\n target 5ms\n";
+    let cut = "qdisc cake 1: dev eth0 root bandwidth 10Mbit raw\n Sent 1 bytes 2 pkt (dropped \
+               0, overlimits 0 requeues 0)\n backlog 0b 0p requeues 0\n thresh 10Mbit\n target 5ms\n";
     let notes = setup(cut).notes;
     assert!(notes[0].text.contains("cut off") && notes[0].line == 5, "{notes:?}");
 }

@@ -220,6 +220,13 @@ const ADAPTIVE: &str = "`adaptive` of red: the kernel does not adapt what a tc s
 fn not_shown(qdisc: &TcQdisc, source: TcSource) -> Vec<String> {
     let mut all = Vec::new();
     let shown = source.is_state();
+    let is_one = |it: &&TcOption| it.name == "probability" && it.value == TcValue::Real(1.0);
+    all.extend(qdisc.options.iter().rfind(is_one).filter(|_| !shown).map(|it| {
+        format!(
+            "`{}` (line {}) overflows in tc, and the kernel runs half of it or more; here it is 1",
+            it.text, it.line
+        )
+    }));
     match qdisc.kind.as_str() {
         "red" | "choke" if shown => {
             all.push(match sent::burst(qdisc) {

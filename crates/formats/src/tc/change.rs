@@ -1,6 +1,6 @@
 //! The options and settings that `tc qdisc change`, and `replace` of the same kind, keep.
 
-use super::tree::{TcNoteKind, TcOption, TcOverhead, TcSetup};
+use super::tree::{TcNoteKind, TcOption, TcOverhead, TcSetup, TcValue};
 
 /// Kinds that the kernel cannot change in place (Linux 6.1 net/sched: no `change`).
 const FIXED: [&str; 3] = ["htb", "mq", "mqprio"];
@@ -28,7 +28,8 @@ fn keeps(kind: &str, option: &str) -> bool {
     }
 }
 
-/// Changes a discipline in place. If the command omits the size table, it is removed (Linux 6.1
+/// Changes a discipline in place (Linux 6.1 sch_fq_codel.c, fq_codel_change; sch_fq_pie.c,
+/// fq_pie_change). If the command omits the size table, it is removed (Linux 6.1
 /// sch_api.c, qdisc_change).
 pub(super) fn change(
     setup: &mut TcSetup,
@@ -43,6 +44,16 @@ pub(super) fn change(
         let text = format!(
             "the kernel cannot change the {kind} of line {} in place; delete it first",
             changed.line
+        );
+        setup.note(TcNoteKind::Refused, line, text);
+        return;
+    }
+    let flows = options.iter().find(|it| it.name == "flows" && it.value != TcValue::Count(0));
+    if let Some(option) = flows.filter(|_| matches!(kind.as_str(), "fq_codel" | "fq_pie")) {
+        let text = format!(
+            "the kernel refuses `{}`, as the {kind} of line {} keeps its number of flows; delete \
+             it first",
+            option.text, changed.line
         );
         setup.note(TcNoteKind::Refused, line, text);
         return;

@@ -3,7 +3,7 @@
 use super::change;
 use super::filters;
 use super::policer;
-use super::shell::{self, Variables};
+use super::script;
 use super::statement::{Head, class_options, head_word, qdisc_options};
 use super::tree::{
     TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup, TcSource,
@@ -14,16 +14,7 @@ use crate::FormatError;
 /// Reads commands, one per line.
 pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
     let mut setup = TcSetup::new(TcSource::Commands);
-    let mut variables = Variables::default();
-    for (line, command) in statements(text) {
-        if variables.assign(&command) {
-            continue;
-        }
-        let command = shell::plain(&variables.replaced(&command));
-        let words: Vec<Token<'_>> =
-            command.split_whitespace().map(|text| Token { text, line }).collect();
-        statement(&words, &mut setup)?;
-    }
+    script::run(text, &mut setup)?;
     match setup.qdiscs.is_empty() {
         true => Err(no_discipline(text)),
         false => Ok(setup),
@@ -41,44 +32,6 @@ fn no_discipline(text: &str) -> FormatError {
         "no line is a command that leaves a discipline in place: give `tc qdisc add dev ...` a \
          line of its own",
     )
-}
-
-/// The commands with their lines: `\` continues one, `;` and `&&` end one, `#` begins a comment.
-fn statements(text: &str) -> Vec<(usize, String)> {
-    let mut all = Vec::new();
-    let mut pending: Option<(usize, String)> = None;
-    for (index, line) in text.lines().enumerate() {
-        let line = without_prompt(line);
-        let line = line.split_once(" #").map_or(line, |(before, _)| before).trim();
-        let (start, mut joined) = pending.take().unwrap_or((index + 1, String::new()));
-        match line.strip_suffix('\\') {
-            Some(more) => {
-                joined.push_str(more);
-                joined.push(' ');
-                pending = Some((start, joined));
-            }
-            None => {
-                joined.push_str(line);
-                all.extend(split(&joined).map(|it| (start, it)));
-            }
-        }
-    }
-    all.extend(
-        pending
-            .into_iter()
-            .flat_map(|(start, text)| split(&text).map(|it| (start, it)).collect::<Vec<_>>()),
-    );
-    all.retain(|(_, command)| !command.is_empty() && !command.starts_with('#'));
-    all
-}
-
-fn split(line: &str) -> impl Iterator<Item = String> {
-    let parts = line.split("&&").flat_map(|part| part.split(';'));
-    parts.map(|part| {
-        // Text after a pipe or a redirection belongs to the shell.
-        let end = part.find("2>").or_else(|| part.find(['|', '>'])).unwrap_or(part.len());
-        part[..end].trim().to_owned()
-    })
 }
 
 /// A line without the quotation marks of e-mail and the prompt of a shell.
@@ -125,7 +78,8 @@ pub(super) fn of_tc<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     is_object.then_some(rest)
 }
 
-fn statement(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+/// One command.
+pub(super) fn statement(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let Some(first) = words.first().copied() else { return Ok(()) };
     let Some([object, rest @ ..]) = of_tc(words) else {
         let text = format!("`{}` is not a tc command read here, and is left out", first.text);

@@ -15,6 +15,25 @@ pub(super) const RED_OF_SFQ: [&str; 8] =
 pub(super) const MOST: [(&str, &str, u64); 4] =
     [("pie", "alpha", 32), ("pie", "beta", 32), ("fq_pie", "alpha", 32), ("fq_pie", "beta", 32)];
 
+/// The last options that tc always prints, of which one must be in the text of a whole line
+/// (iproute2 6.1 tc/q_*.c, the `print_qopt` of each kind).
+pub(super) const ALWAYS_SHOWN: [(&str, &[&str]); 14] = [
+    ("codel", &["interval"]),
+    ("fq_codel", &["interval"]),
+    ("pie", &["beta"]),
+    ("fq_pie", &["beta"]),
+    ("red", &["max"]),
+    ("choke", &["max"]),
+    ("sfq", &["quantum"]),
+    ("sfb", &["penalty_burst"]),
+    ("fq", &["initial_quantum"]),
+    ("tbf", &["lat", "limit"]),
+    ("netem", &["limit"]),
+    ("htb", &["default"]),
+    ("cake", &["overhead", "raw"]),
+    ("prio", &["priomap"]),
+];
+
 /// Words that tc prints but does not read, by kind (iproute2 6.1 tc/q_red.c, q_choke.c, tc_red.c).
 const ONLY_SHOWN: [(&str, &[&str]); 2] =
     [("red", &["ewma", "Scell_log"]), ("choke", &["harddrop", "adaptive", "ewma", "Scell_log"])];

@@ -17,6 +17,7 @@ use crate::FormatError;
 
 /// Reads output of `tc -j`.
 pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
+    let text = &*json_text::mended(text);
     if json_text::start(text).is_none() {
         return Err(FormatError::whole("tc -j prints an array; paste from `[` to `]`"));
     }
@@ -55,10 +56,12 @@ fn qdisc(
     }
     let empty = Map::new();
     let given = element.get("options").and_then(Value::as_object).unwrap_or(&empty);
-    let words = match kind.as_str() {
-        "cake" | "cake_mq" => cake(given),
-        "netem" => json_netem::words(given),
-        name => by_table(name, given),
+    let plain = given.get("").and_then(Value::as_str);
+    let words = match (kind.as_str(), plain) {
+        (_, Some(plain)) => plain.split_whitespace().map(str::to_owned).collect(),
+        ("cake" | "cake_mq", _) => cake(given),
+        ("netem", _) => json_netem::words(given),
+        (name, _) => by_table(name, given),
     };
     let line = number;
     let tokens: Vec<Token<'_>> = words.iter().map(|text| Token { text, line }).collect();

@@ -1,5 +1,7 @@
 //! Output of `tc -j` in a text: the arrays, and the lines around them.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::commands::without_prompt;
@@ -11,6 +13,28 @@ use crate::FormatError;
 pub(super) struct Element {
     pub(super) value: Value,
     pub(super) device: String,
+}
+
+/// The text with the options that tc prints as plain text (`"options":{default 3 }`) in quotation
+/// marks, under an empty name (iproute2 6.1 tc/q_hfsc.c, hfsc_print_opt).
+pub(super) fn mended(text: &str) -> Cow<'_, str> {
+    const OPTIONS: &str = "\"options\":{";
+    let is_plain = |rest: &str| rest.trim_start().starts_with(|c: char| c.is_ascii_alphanumeric());
+    if !text.split(OPTIONS).skip(1).any(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut all = String::with_capacity(text.len());
+    for (index, part) in text.split(OPTIONS).enumerate() {
+        all.push_str(if index > 0 { OPTIONS } else { "" });
+        match part.split_once('}').filter(|(inside, _)| index > 0 && is_plain(inside)) {
+            Some((inside, rest)) => {
+                let inside = inside.replace(['"', '\\', '\n', '\r', '\t'], " ");
+                all.push_str(&format!("\"\":\"{}\"}}{rest}", inside.trim()));
+            }
+            None => all.push_str(part),
+        }
+    }
+    Cow::Owned(all)
 }
 
 /// The offset of the first array of objects that begins a line.

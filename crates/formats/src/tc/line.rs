@@ -2,6 +2,8 @@
 
 use super::aqm;
 use super::classes;
+use super::netem;
+use super::options;
 use super::scheduler;
 use super::shaped::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
 use super::tree::{TcOption, TcParent, TcQdisc, TcSetup, TcValue};
@@ -37,6 +39,11 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
             false => None,
         };
     }
+    let header = line.header_bytes();
+    let alone = line.shapers.is_empty() && line.overhead.is_none();
+    if let Some(netem) = line.netem.as_mut().filter(|_| alone) {
+        line.overhead = netem::take_framing(netem, header);
+    }
     if let Some(queue) = line.queue.clone() {
         if queue.kind == "cake" {
             let bps = queue.rate("bandwidth");
@@ -60,10 +67,27 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
     Some(line)
 }
 
+/// Reports the options of a scheduler that have no counterpart.
+fn of_scheduler(qdisc: &TcQdisc, line: &mut ShapedLine) {
+    let words = options::table(&qdisc.kind).map_or(&[][..], |it| it.words);
+    let is_missing = |option: &&TcOption| {
+        words.iter().any(|it| it.word == option.name && it.ours == options::Ours::Missing)
+    };
+    let found = qdisc.options.iter().filter(is_missing).filter(|it| it.text != "multiqueue: off");
+    line.missing.extend(found.map(|it| lacking(&it.text, it.line)));
+}
+
 /// Adds a discipline to the line; returns the discipline below it.
 fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> Option<&'s TcQdisc> {
     match qdisc.kind.as_str() {
         "netem" => {
+            if let Some(above) = line.netem.take() {
+                line.missing.push(format!(
+                    "`{}` (line {}) has no counterpart here: a netem below it is taken alone",
+                    above.words(),
+                    above.line
+                ));
+            }
             line.netem = Some(qdisc.clone());
             setup.children(qdisc).next()
         }
@@ -79,8 +103,14 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
             }
             child
         }
-        "htb" | "hfsc" => classes::default_leaf(setup, qdisc, line),
-        "prio" => best_effort(setup, qdisc, line),
+        "htb" | "hfsc" => {
+            of_scheduler(qdisc, line);
+            classes::default_leaf(setup, qdisc, line)
+        }
+        "prio" => {
+            of_scheduler(qdisc, line);
+            best_effort(setup, qdisc, line)
+        }
         "cake_mq" if setup.children(qdisc).next().is_none() => {
             line.missing.push(
                 "cake_mq divides its rate between busy transmit queues: one cake with all of it \

@@ -37,10 +37,12 @@ mod qosmate;
 mod scenario;
 mod scheduler;
 mod scheduler_toml;
+mod script;
 mod sent;
 mod shaped;
 mod shell;
 mod shell_arithmetic;
+mod shell_flow;
 mod shown;
 mod sqm;
 mod statement;
@@ -111,15 +113,41 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
              of the two"
         ))),
         (Some(_), None) => commands::read(text),
-        (None, _) if text.contains("qdisc") => shown::read(text),
+        (None, _) if shown.is_some() || text.contains("qdisc") && of_neighbour(text).is_none() => {
+            shown::read(text)
+        }
         (None, _) if lines().any(|line| line.starts_with("class ")) => Err(FormatError::whole(
             "the text has classes alone: paste what `tc -d qdisc show` prints too",
         )),
-        _ => Err(FormatError::whole(
-            "this is not from tc: paste `tc qdisc add ...` commands, what `tc -s qdisc show` \
-             prints, or /etc/config/sqm",
-        )),
+        _ => Err(FormatError::whole(match of_neighbour(text) {
+            Some((whose, remedy)) => format!("this is a setting of {whose}: {remedy}"),
+            None => "this is not from tc: paste `tc qdisc add ...` commands, what `tc -s qdisc \
+                     show` prints, or /etc/config/sqm"
+                .to_owned(),
+        })),
     }
+}
+
+/// Whose settings a text has, if another program's, and the remedy.
+fn of_neighbour(text: &str) -> Option<(&'static str, &'static str)> {
+    const SHOW: &str = "paste what `tc -d qdisc show` prints";
+    const WRITE: &str = "write the AQM and the rate in a scenario";
+    const MARKS: [(&str, &str, &str); 12] = [
+        ("[CAKE]", "systemd-networkd", SHOW),
+        ("[FairQueueing", "systemd-networkd", SHOW),
+        ("[ControlledDelay]", "systemd-networkd", SHOW),
+        ("[TokenBucketFilter]", "systemd-networkd", SHOW),
+        ("[NetworkEmulator]", "systemd-networkd", SHOW),
+        ("[HierarchyTokenBucket", "systemd-networkd", SHOW),
+        ("tc.qdiscs", "NetworkManager", SHOW),
+        ("qdisc.root=", "NetworkManager", SHOW),
+        ("ipfw ", "FreeBSD's dummynet", WRITE),
+        ("dnctl ", "FreeBSD's dummynet", WRITE),
+        ("altq on ", "pf", WRITE),
+        ("/queue ", "RouterOS", WRITE),
+    ];
+    let found = MARKS.iter().find(|it| text.lines().any(|line| line.contains(it.0)))?;
+    Some((found.1, found.2))
 }
 
 /// The settings of a program that runs tc; `None` if the text has none.
@@ -152,9 +180,9 @@ fn refuse_non_text(text: &str) -> Result<(), FormatError> {
         ));
     }
     // `ip link` prints <BROADCAST,MULTICAST,UP>.
-    const MARKUP: [&str; 12] = [
+    const MARKUP: [&str; 15] = [
         "<pre", "<br>", "<br/", "<br ", "<p>", "<div", "<html", "<code", "<span", "&gt;", "&lt;",
-        "&nbsp;",
+        "&nbsp;", "&amp;", "&quot;", "&#",
     ];
     for (index, line) in text.lines().enumerate() {
         if let Some(found) = MARKUP.iter().find(|mark| line.to_ascii_lowercase().contains(**mark)) {

@@ -1,6 +1,6 @@
 //! The words of netem (iproute2 6.1 tc/q_netem.c, netem_parse_opt and netem_print_opt).
 
-use super::tree::{TcNoteKind, TcOption, TcQdisc, TcSetup, TcValue};
+use super::tree::{TcNoteKind, TcOption, TcOverhead, TcQdisc, TcSetup, TcValue};
 use super::units::{self, show_time};
 use super::words::{Token, Tokens, push};
 use crate::FormatError;
@@ -106,9 +106,10 @@ fn one(
             let given = tokens.value_of(token)?;
             let bps = units::rate(given.text).map_err(|why| FormatError::at(given.line, why))?;
             let mut found = vec![("rate", TcValue::Bps(bps))];
-            if let Some(bytes) = tokens.next_signed() {
-                found.push(("rate_overhead", TcValue::Text(bytes.text.to_owned())));
-                while tokens.next_signed().is_some() {}
+            let start = tokens.position();
+            while tokens.next_signed().is_some() {}
+            if tokens.position() > start {
+                found.push(("rate_overhead", TcValue::Text(tokens.since(start))));
             }
             found
         }
@@ -253,6 +254,32 @@ fn loss(
     }
 }
 
+/// Takes the framing that netem's rate counts out of its options, if a link can count it (Linux 6.1
+/// sch_netem.c, packet_time_ns).
+pub(super) fn take_framing(netem: &mut TcQdisc, header: i64) -> Option<TcOverhead> {
+    const WORDS: [&str; 3] = ["packetoverhead", "cellsize", "celloverhead"];
+    let text = |name: &str| match netem.option(name).map(|it| &it.value) {
+        Some(TcValue::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    // In commands the three numbers follow the rate.
+    let after: Vec<&str> = text("rate_overhead").split_whitespace().collect();
+    let part = |at: usize| after.get(at).copied().unwrap_or(text(WORDS[at]));
+    let parts = [part(0), part(1), part(2)];
+    netem.rate("rate").filter(|_| parts.iter().any(|it| !it.is_empty()))?;
+    let number = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<i64>().ok() };
+    let [bytes, size, of_cell] = parts.map(number);
+    let cells = match (size?, of_cell?) {
+        (0, _) => "",
+        (48, 5) => "atm",
+        _ => return None,
+    };
+    let bytes = bytes.filter(|it| header + it >= 0)?;
+    let is_counted = |name: &str| name == "rate_overhead" || WORDS.contains(&name);
+    netem.options.retain(|it| !is_counted(it.name));
+    Some(TcOverhead { bytes, mpu: 0, cells: cells.to_owned(), from_ip: false })
+}
+
 /// netem's effects on the wire, as keys of a link.
 pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) {
     let real = |name: &str| match netem.option(name).map(|it| &it.value) {
@@ -264,6 +291,17 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
     let jitter = netem.nanos("jitter").filter(|it| *it > 0).map(|it| it.min(delay));
     // Without a distribution, delays are uniform between delay - jitter and delay + jitter.
     let least = delay - jitter.unwrap_or(0);
+    if let Some(option) = netem.option("jitter").filter(|_| netem.nanos("jitter") > Some(delay)) {
+        // tabledist; a negative delay is none.
+        unknown.push(format!(
+            "`{}` of netem (line {}): the kernel's delays are up to {}, and below zero count as \
+             zero; here they are uniform up to {}",
+            option.text,
+            option.line,
+            show_time(delay.saturating_add(netem.nanos("jitter").unwrap_or(0))),
+            show_time(2 * delay)
+        ));
+    }
     if delay > 0 {
         text.push_str(&format!("delay = \"{}\"\n", show_time(least)));
     }

@@ -380,6 +380,17 @@ pub(super) fn canonical(word: &str) -> &str {
     }
 }
 
+/// Whether tc prints the value of an option with a unit.
+pub(super) fn has_unit(kind: &str, option: &str) -> bool {
+    let words = table(kind).map_or(&[][..], |it| it.words);
+    words.iter().find(|it| it.word == option).is_some_and(|it| {
+        matches!(
+            it.form,
+            Packets | SizedPackets | Size | Time | TimeOrPackets | Nanos | Millis | Seconds | Rate
+        )
+    })
+}
+
 /// The table of a kind.
 pub(super) fn table(kind: &str) -> Option<&'static KindTable> {
     KINDS.iter().find(|it| it.kind == kind)

@@ -226,7 +226,7 @@ fn link(
             ),
         }));
     };
-    let queue = queue(line, import)?;
+    let queue = queue(setup, line, import)?;
     let rate = match &line.scheduler {
         Some(scheduler) if scheduler.bps.is_some() => {
             capacity::behind(line, bps, given, &mut import.unknown)
@@ -263,7 +263,7 @@ fn link(
     Ok((text, delay))
 }
 
-fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError> {
+fn queue(setup: &TcSetup, line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError> {
     let is_hidden = is_hidden_by_netem(line);
     if let Some(aqm) = &line.aqm {
         if !is_hidden {
@@ -282,6 +282,9 @@ fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError
                 "{kind} on {on} has the kernel's default discipline below every transmit queue, \
                  which the text does not name: paste what `tc qdisc show` prints"
             ),
+            Some(kind @ ("htb" | "hfsc")) if !setup.classes.iter().any(|it| it.kind == kind) => {
+                no_classes(kind, on)
+            }
             Some(kind @ ("htb" | "hfsc")) => no_default(kind, on),
             _ => format!(
                 "the class that holds the queue of {on} is not known: the text has neither its \
@@ -303,6 +306,15 @@ fn queue(line: &ShapedLine, import: &mut TcImport) -> Result<String, FormatError
 fn is_hidden_by_netem(line: &ShapedLine) -> bool {
     let Some(rate) = line.netem.as_ref().and_then(|it| it.rate("rate")) else { return false };
     line.shapers.iter().all(|it| it.bps >= rate)
+}
+
+/// Why a tree without classes has no queue.
+fn no_classes(kind: &str, on: &str) -> String {
+    let fate = if kind == "hfsc" { "drops" } else { "does not shape" };
+    format!(
+        "the text has no class of {kind} on {on}, without which the kernel {fate} any packet: give \
+         `tc class add ...` too, or paste `tc class show`"
+    )
 }
 
 /// Why a tree has no class for packets that no filter names.
@@ -343,6 +355,12 @@ fn framing(
             overhead.bytes, line.device
         ))
     })?;
+    if bytes > u64::from(u16::MAX) {
+        return Err(FormatError::whole(format!(
+            "an overhead of {} B on {} is more than a link can have; write less than 65 kB",
+            overhead.bytes, line.device
+        )));
+    }
     let keys = [format!("framing = \"{bytes}B\"")].into_iter().chain(packing(overhead.packing()));
     Ok((keys.map(|it| it + "\n").collect(), None))
 }

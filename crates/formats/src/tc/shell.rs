@@ -15,17 +15,22 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Handles an assignment such as `DEV=eth0`; returns whether the command is one.
+    /// Handles an assignment such as `DEV=eth0`, or several after `local`; returns whether the
+    /// command is one.
     pub(super) fn assign(&mut self, command: &str) -> bool {
-        let text = ["export ", "local ", "readonly ", "declare "]
-            .iter()
-            .find_map(|word| command.strip_prefix(word))
-            .unwrap_or(command)
-            .trim_start();
+        let words = ["export ", "local ", "readonly ", "declare "];
+        match words.iter().find_map(|word| command.strip_prefix(word)) {
+            Some(several) if !several.contains(['"', '\'', '`', '(']) => {
+                several.split_whitespace().fold(true, |all, one| self.assign_one(one) && all)
+            }
+            Some(one) => self.assign_one(one.trim_start()),
+            None => self.assign_one(command),
+        }
+    }
+
+    fn assign_one(&mut self, text: &str) -> bool {
         let Some((name, value)) = text.split_once('=') else { return false };
-        let is_name = !name.is_empty()
-            && !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+        let (name, is_more) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
         let quoted = ['"', '\''].iter().find_map(|mark| {
             let inside = value.strip_prefix(*mark)?.strip_suffix(*mark)?;
             (!inside.contains(*mark)).then_some(inside)
@@ -34,16 +39,69 @@ impl Variables {
         // `SILENT=1 tc qdisc ...` sets a variable for a single command.
         let is_computed = ["$(", "$[", "`"].iter().any(|mark| value.starts_with(mark));
         let is_one = quoted.is_some() || is_computed || !value.contains(char::is_whitespace);
-        if !is_name || !is_one {
+        if !is_name(name) || !is_one {
             return false;
         }
-        let value = self.replaced(value);
-        self.known.retain(|(known, _)| known != name);
-        // Values that the shell computes are unknown.
+        let before = match is_more {
+            true => self.replaced(&format!("${{{name}}}")),
+            false => String::new(),
+        };
+        self.set(name, before + &self.replaced(value));
+        true
+    }
+
+    /// Gives a variable a value; one that the shell computes is unknown.
+    pub(super) fn set(&mut self, name: &str, value: String) {
+        self.forget(name);
         if !value.contains(['$', '`']) {
             self.known.push((name.to_owned(), value));
         }
+    }
+
+    pub(super) fn forget(&mut self, name: &str) {
+        self.known.retain(|(known, _)| known != name);
+    }
+
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        self.known.iter().any(|it| it.0 == name)
+    }
+
+    /// Forgets the variables that a command computes, such as `let i=i+1` or `read DEV`; returns
+    /// whether it is such a command.
+    pub(super) fn computed(&mut self, command: &str) -> bool {
+        const COMPUTE: [&str; 5] = ["let", "read", "unset", "mapfile", "shift"];
+        let word = command.split_whitespace().next().unwrap_or("");
+        if word == "shift" {
+            self.arguments(None);
+        }
+        if !COMPUTE.contains(&word) && !command.starts_with("((") {
+            return false;
+        }
+        let names = command.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        names.for_each(|name| self.forget(name));
         true
+    }
+
+    /// Gives the positional parameters their values; returns the earlier ones.
+    pub(super) fn arguments(&mut self, given: Option<&str>) -> Vec<(String, String)> {
+        let is_position = |name: &str| name == "@" || name.bytes().all(|it| it.is_ascii_digit());
+        let (before, rest) =
+            std::mem::take(&mut self.known).into_iter().partition(|it| is_position(&it.0));
+        self.known = rest;
+        if let Some(given) = given {
+            let given = given.replace(['"', '\''], "");
+            for (at, word) in given.split_whitespace().enumerate() {
+                self.set(&(at + 1).to_string(), word.to_owned());
+            }
+            self.set("@", given);
+        }
+        before
+    }
+
+    /// Gives the positional parameters their earlier values back.
+    pub(super) fn restore(&mut self, before: Vec<(String, String)>) {
+        self.arguments(None);
+        self.known.extend(before);
     }
 
     /// The text with known variables, and the arithmetic on them, replaced by values. `$TC` is tc.
@@ -75,8 +133,44 @@ impl Variables {
     }
 }
 
+/// The most words of a list that the shell counts.
+const MOST_WORDS: u32 = 1000;
+
+/// The words of the list of a `for`, with `{1..3}` and `$(seq 1 3)` written out; `None` if the
+/// shell computes it.
+pub(super) fn words_of_list(list: &str) -> Option<Vec<String>> {
+    let list = list.replace(['"', '\''], " ");
+    let list = list.trim();
+    let counted = |text: &str, by: &str| {
+        let (first, last) = text.split_once(by)?;
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        let is_short = first <= last && last - first < MOST_WORDS;
+        is_short.then(|| (first..=last).map(|it| it.to_string()).collect())
+    };
+    let inside = |start: &str, end: &str| list.strip_prefix(start)?.strip_suffix(end);
+    if let Some(range) = inside("$(seq ", ")").or(inside("`seq ", "`")) {
+        let range = range.trim();
+        return counted(range, " ").or_else(|| counted(&format!("1 {range}"), " "));
+    }
+    if let Some(range) = inside("{", "}") {
+        return counted(range, "..");
+    }
+    let is_plain = !list.contains(['$', '`', '*', '?', '[', '{']);
+    is_plain.then(|| list.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Whether a text can be the name of a variable.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+}
+
 /// The name after a `$`, and the number of bytes that it takes.
 fn variable(after: &str) -> (&str, usize) {
+    if after.starts_with(['@', '*']) {
+        return ("@", 1);
+    }
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if let Some(inside) = after.strip_prefix('{') {
         let end = inside.find(|c| !is_part(c)).unwrap_or(inside.len());

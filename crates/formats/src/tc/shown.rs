@@ -2,11 +2,13 @@
 //! indentation.
 
 use super::commands::{of_tc, without_prompt};
+use super::demands;
 use super::filters_shown;
+use super::options;
 use super::places;
 use super::statement::{Head, class_options, head_word, qdisc_options, size_table};
 use super::tree::{
-    TcClass, TcCounters, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
+    TcClass, TcCounters, TcNoteKind, TcOption, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
 };
 use super::words::{Token, Tokens};
 use crate::FormatError;
@@ -161,6 +163,8 @@ fn qdisc(
             kind.text, mark.text
         );
         setup.note(TcNoteKind::Refused, mark.line, text);
+    } else {
+        whole(kind, &rest, &options, setup);
     }
     let counters = counters(kind, counted, setup);
     add(
@@ -177,6 +181,32 @@ fn qdisc(
         },
     );
     Ok(())
+}
+
+/// Reports a line that ends before an option that tc always prints, or without the unit of the last
+/// one.
+fn whole(kind: Token<'_>, words: &[Token<'_>], options: &[TcOption], setup: &mut TcSetup) {
+    let has = |name: &&str| options.iter().any(|it| it.name == *name);
+    let always = demands::ALWAYS_SHOWN.iter().find(|it| it.0 == kind.text).map(|it| it.1);
+    let text = match always.filter(|names| !names.iter().any(|it| has(it))) {
+        Some(names) => {
+            let names = names.join("` or `");
+            format!("the line of {} lacks `{names}`, which tc always prints", kind.text)
+        }
+        None => {
+            let last = words.last().map_or("", |it| it.text);
+            let is_number =
+                !last.is_empty() && last != "0" && last.bytes().all(|it| it.is_ascii_digit());
+            let is_last = |it: &&TcOption| it.text.rsplit(' ').next() == Some(last);
+            let option = options.iter().rev().find(is_last).filter(|_| is_number);
+            match option.filter(|it| options::has_unit(kind.text, it.name)) {
+                Some(option) => format!("the line ends with `{}` without its unit", option.text),
+                None => return,
+            }
+        }
+    };
+    let text = format!("{text}: it is cut off; paste all of it");
+    setup.note(TcNoteKind::Refused, words.last().map_or(kind.line, |it| it.line), text);
 }
 
 /// Whether a word is the mark of an option that tc did not know how to print (iproute2 6.1

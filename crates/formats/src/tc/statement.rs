@@ -68,6 +68,11 @@ pub(super) fn head_word(
             if token.text == "handle" { head.handle = found } else { head.class_id = found }
         }
         "stab" => head.stab = Some(size_table(tokens)?),
+        "ingress_block" | "egress_block" => _ = tokens.value_of(token)?,
+        "estimator" => {
+            tokens.value_of(token)?;
+            tokens.value_of(token)?;
+        }
         _ => return Ok(false),
     }
     Ok(true)
@@ -138,7 +143,19 @@ pub(super) fn qdisc_options(
     match kind.text {
         "cake" | "cake_mq" => cake::options(tokens, setup),
         "netem" => netem::options(tokens, setup),
-        "ingress" | "clsact" | "noqueue" | "mq" => Ok(Vec::new()),
+        "ingress" | "clsact" | "noqueue" | "mq" => {
+            if kind.text == "ingress" && tokens.peek().is_some_and(|it| it.text == "handle") {
+                tokens.next();
+                tokens.next();
+            }
+            match tokens.peek().filter(|_| tokens.is_strict) {
+                Some(extra) => {
+                    let message = format!("{} has no options: delete `{}`", kind.text, extra.text);
+                    Err(FormatError::at(extra.line, message))
+                }
+                None => Ok(Vec::new()),
+            }
+        }
         name => match options::table(name) {
             Some(table) => {
                 let options = by_table(name, table.words, tokens, setup)?;

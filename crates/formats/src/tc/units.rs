@@ -80,7 +80,7 @@ pub(super) fn time(text: &str, bare: f64) -> Result<u64, String> {
         "ns" | "nsec" | "nsecs" => 1.0,
         _ => return Err(refuse()),
     };
-    whole((number * scale).round()).ok_or_else(refuse)
+    whole((number * scale).round()).ok_or_else(|| format!("`{text}` is too long a time"))
 }
 
 /// A share from 0 to 1, written as a percentage; tc takes a bare number as a percentage too.
