@@ -43,6 +43,24 @@ queue = "taildrop:limit=100p"
 [[links.up.scheduler.classes]]
 name = "rest"
 """
+HFSC = """kind = "hfsc"
+default = "rest"
+[[links.up.scheduler.classes]]
+name = "all"
+ls.m2 = "10mbit"
+ul.m2 = "10mbit"
+[[links.up.scheduler.classes]]
+name = "call"
+parent = "all"
+rt = { m1 = "4mbit", d = "5ms", m2 = "1mbit" }
+ls.m2 = "1mbit"
+dscp = ["ef"]
+queue = "taildrop:limit=100p"
+[[links.up.scheduler.classes]]
+name = "rest"
+parent = "all"
+ls.m2 = "9mbit"
+"""
 TEXT = """
 name = "leaves"
 duration = "20s"
@@ -120,8 +138,12 @@ def test_a_leaf_may_be_compared_and_expected(command: Command, tmp_path: Path) -
 @needs_kernel
 @pytest.mark.parametrize(
     ("scheduler", "rate"),
-    [(HTB, "12mbit"), pytest.param(PRIO, "10mbit", marks=pytest.mark.nightly)],
-    ids=["htb", "prio"],
+    [
+        (HTB, "12mbit"),
+        (HFSC, "12mbit"),
+        pytest.param(PRIO, "10mbit", marks=pytest.mark.nightly),
+    ],
+    ids=["htb", "hfsc", "prio"],
 )
 def test_the_kernels_tree_gives_each_class_what_ours_does(scheduler: str, rate: str) -> None:
     """A packet of the other class may be in service (1.2 ms), and HTB lends one more (1.2 ms)."""
@@ -147,6 +169,7 @@ REFUSED: list[tuple[dict[str, str], str, str]] = [
     ({"links.up.queue": '"madpie"'}, HTB, "links.up.scheduler.classes.2..queue: the kernel has no"),
     ({"links.up.scheduler.cells": '"ptm"'}, HTB, "no PTM cells"),
     ({"links.up.scheduler.classes[2].rate": '"8000001bit"'}, HTB, "whole bytes per second"),
+    ({"links.up.scheduler.classes[0].ul.m2": '"8000001bit"'}, HFSC, "whole bytes per second"),
 ]
 
 

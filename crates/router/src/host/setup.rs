@@ -143,14 +143,16 @@ pub(super) fn read_back(plan: &Plan, hosts: &Hosts) -> Result<Value, Failure> {
 }
 
 /// Removes the non-JSON text that tc prints for options that it does not know, such as those of our
-/// module.
+/// module, and for hfsc (iproute2 6.1 tc/q_hfsc.c, hfsc_print_opt).
 fn without_unknown(text: &str) -> String {
-    let mut parts = text.split("{[Unknown qdisc");
-    let first = parts.next().unwrap_or_default().to_owned();
-    let rest = |part: &str| {
-        part.split_once('}').map_or("{}".to_owned(), |(_, rest)| format!("{{}}{rest}"))
-    };
-    first + &parts.map(rest).collect::<String>()
+    ["{[Unknown qdisc", "{default "].iter().fold(text.to_owned(), |text, mark| {
+        let mut parts = text.split(mark);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let rest = |part: &str| {
+            part.split_once('}').map_or("{}".to_owned(), |(_, rest)| format!("{{}}{rest}"))
+        };
+        first + &parts.map(rest).collect::<String>()
+    })
 }
 
 fn compare(expected: &Expected, shown: &Value) -> Result<(), Failure> {
@@ -210,6 +212,8 @@ mod tests {
     fn options_without_words_in_tc_are_left_out() {
         let shown = r#"[{"a":1},{"options":{[Unknown qdisc, optlen=176] },"qlen":0}]"#;
         assert_eq!(without_unknown(shown), r#"[{"a":1},{"options":{},"qlen":0}]"#);
+        let hfsc = r#"[{"options":{default 3 },"qlen":0},{"options":{},"qlen":0}]"#;
+        assert_eq!(without_unknown(hfsc), r#"[{"options":{},"qlen":0},{"options":{},"qlen":0}]"#);
         assert_eq!(without_unknown("[]"), "[]");
     }
 

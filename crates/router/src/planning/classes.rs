@@ -1,7 +1,7 @@
 //! A scheduler of classes in the kernel: commands of tc, and what netlink must report.
 
-use sojourn_aqm::qdiscs::classes::{CODE_POINTS, HtbNode};
-use sojourn_aqm::{Cells, Framing};
+use sojourn_aqm::qdiscs::classes::{CODE_POINTS, HfscNode, HtbNode, ServiceCurve};
+use sojourn_aqm::{Cells, Framing, Rate};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{Link, LinuxBottleneck, Resolved, Scheduler, SchedulerKind};
 
@@ -51,11 +51,8 @@ pub(super) fn classes(
     }
     let mut out = match &scheduler.kind {
         SchedulerKind::Htb { classes, framing } => htb(&place, scheduler, classes, *framing)?,
+        SchedulerKind::Hfsc(classes) => hfsc(&place, scheduler, classes)?,
         SchedulerKind::Prio => prio(&place, scheduler)?,
-        _ => {
-            let message = "the guest kernel is built without HFSC; use engine sim";
-            return refuse(place, message);
-        }
     };
     for (leaf, class) in scheduler.leaves().enumerate() {
         let place = format!("{place}.classes[{class}].queue");
@@ -193,15 +190,10 @@ fn htb(
     ];
     let mut out = TcClasses::new(head, KernelQdisc { kind: "htb".to_owned(), options });
     let layer = layer(place, framing)?;
-    let mut order: Vec<usize> = (0..nodes.len()).collect();
-    order.sort_by_key(|&class| depth(nodes, class));
-    for class in order {
+    for class in parents_first(&nodes.iter().map(|node| node.parent).collect::<Vec<_>>()) {
         let node = &nodes[class];
         for (key, rate) in [("rate", node.rate), ("ceil", node.ceil)] {
-            if rate.as_bps() % 8 != 0 || rate.as_bps() > MOST_BPS {
-                let message = format!("{rate}: the kernel's classes take whole bytes per second");
-                return refuse(format!("{place}.classes[{class}].{key}"), message);
-            }
+            check_rate(rate, || format!("{place}.classes[{class}].{key}"))?;
         }
         let parent = node.parent.map_or(TC_H_ROOT, number);
         let above = node.parent.map_or_else(shown_handle, |parent| shown(number(parent)));
@@ -218,8 +210,65 @@ fn htb(
     Ok(out)
 }
 
-fn depth(nodes: &[HtbNode], class: usize) -> usize {
-    nodes[class].parent.map_or(0, |parent| 1 + depth(nodes, parent))
+/// HFSC with its classes, parents first.
+fn hfsc(place: &str, scheduler: &Scheduler, nodes: &[HfscNode]) -> Planned<TcClasses> {
+    let default = scheduler.default.map_or(0, |class| number(class) & 0xffff);
+    // Linux 6.1 pkt_sched.h, struct tc_hfsc_qopt.
+    let bytes = default.to_le_bytes()[..2].iter().map(|&byte| u32::from(byte)).collect();
+    let options = vec![option(None, 0, Width::U8, "default", bytes)];
+    let head = format!("hfsc default {default:x}");
+    let mut out = TcClasses::new(head, KernelQdisc { kind: "hfsc".to_owned(), options });
+    for class in parents_first(&nodes.iter().map(|node| node.parent).collect::<Vec<_>>()) {
+        let node = &nodes[class];
+        let mut words = String::new();
+        let mut options = Vec::new();
+        // Linux 6.1 pkt_sched.h, TCA_HFSC_RSC, TCA_HFSC_FSC and TCA_HFSC_USC.
+        for (attribute, key, curve) in [(1, "rt", node.rt), (2, "ls", node.ls), (3, "ul", node.ul)]
+        {
+            let Some(curve) = curve else { continue };
+            let place = || format!("{place}.classes[{class}].{key}");
+            let (words_of_curve, values) = shown_curve(curve, place)?;
+            words.push_str(&format!(" {key}{words_of_curve}"));
+            options.push(option(Some(attribute), 0, Width::U32, key, values));
+        }
+        // A class without a parent is below the root class, which has the handle's number.
+        let parent = node.parent.map_or(HANDLE, number);
+        let above = node.parent.map_or_else(shown_handle, |parent| shown(number(parent)));
+        let id = shown(number(class));
+        out.lines.push(format!("class add dev out parent {above} classid {id} hfsc{words}"));
+        let kind = "hfsc".to_owned();
+        out.plan.classes.push((number(class), parent, KernelQdisc { kind, options }));
+    }
+    Ok(out)
+}
+
+/// A curve for tc, and its numbers in the kernel (Linux 6.1 pkt_sched.h, struct tc_service_curve:
+/// bytes per second and microseconds). The kernel reports the numbers that it was given, as its own
+/// units are finer (sch_hfsc.c, sm2m and dx2d).
+fn shown_curve(curve: ServiceCurve, place: impl Fn() -> String) -> Planned<(String, Vec<u32>)> {
+    for rate in [curve.m1, curve.m2].into_iter().flatten() {
+        check_rate(rate, &place)?;
+    }
+    let [m1, m2] = [curve.m1, curve.m2].map(|rate| rate.map_or(0, Rate::as_bps));
+    let micros = curve.d.as_nanos() / 1000;
+    let words = format!(" m1 {m1}bit d {micros}us m2 {m2}bit");
+    Ok((words, vec![(m1 / 8) as u32, micros as u32, (m2 / 8) as u32]))
+}
+
+fn check_rate(rate: Rate, place: impl Fn() -> String) -> Planned<()> {
+    if rate.as_bps() % 8 != 0 || rate.as_bps() > MOST_BPS {
+        let message = format!("{rate}: the kernel's classes take whole bytes per second");
+        return refuse(place(), message);
+    }
+    Ok(())
+}
+
+/// The classes in the order in which tc may add them.
+fn parents_first(parents: &[Option<usize>]) -> Vec<usize> {
+    let depth = |class: usize| std::iter::successors(Some(class), |&it| parents[it]).count();
+    let mut order: Vec<usize> = (0..parents.len()).collect();
+    order.sort_by_key(|&class| depth(class));
+    order
 }
 
 /// The bytes that classes count in addition to a packet's size.
@@ -318,8 +367,12 @@ app = { kind = "bulk" }
 "#;
 
     pub(crate) fn planned() -> Plan {
+        plan_of(TREE)
+    }
+
+    fn plan_of(text: &str) -> Plan {
         let none = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-        let scenario = Scenario::load(TREE, &Source::default(), &none).unwrap();
+        let scenario = Scenario::load(text, &Source::default(), &none).unwrap();
         let kernel = Kernel { hz: 1000, delays_in_router: false, release: None };
         plan(scenario.resolved(), kernel).unwrap()
     }
@@ -357,6 +410,28 @@ app = { kind = "bulk" }
         let (_, _, call) = &classes.classes[1];
         let buffers = call.options.iter().find(|option| option.name.starts_with("burst")).unwrap();
         assert_eq!(buffers.shown, [200_000, 20_000]);
+    }
+
+    #[test]
+    fn curves_are_numbers_of_bytes_per_second_and_microseconds() {
+        let tree = TREE.replace("htb", "hfsc").replace("overhead = \"4B\"\n", "");
+        let call = "rt = { m1 = \"2mbit\", d = \"10ms\", m2 = \"1mbit\" }";
+        let tree = tree.replace("rate = \"1mbit\", ceil = \"10mbit\", prio = 1", call);
+        let all = "ls = { m2 = \"10mbit\" }, ul = { m2 = \"10mbit\" }";
+        let tree = tree.replace("rate = \"10mbit\"", all);
+        let tree = tree.replace("rate = \"8mbit\", ceil = \"10mbit\"", "ls = { m2 = \"8mbit\" }");
+        let plan = plan_of(&tree);
+        let lines = plan.commands.iter().map(|command| command.arguments.join(" "));
+        let lines: Vec<_> = lines.filter(|line| line.contains("hfsc")).collect();
+        assert_eq!(lines[0], "qdisc add dev out parent 1:1 handle 10: hfsc default 3");
+        let ends = ["10: classid 10:2", "10:2 classid 10:1", "10:2 classid 10:3"];
+        for (line, end) in lines[1..].iter().zip(ends) {
+            assert!(line.starts_with(&format!("class add dev out parent {end} hfsc ")), "{line}");
+        }
+        assert!(lines[2].ends_with("hfsc rt m1 2000000bit d 10000us m2 1000000bit"), "{lines:?}");
+        let (number, parent, call) = &plan.classes.unwrap().classes[1];
+        assert_eq!((*number, *parent), (0x10_0001, 0x10_0002));
+        assert_eq!(call.options[0].shown, [250_000, 10_000, 125_000]);
     }
 
     #[test]
