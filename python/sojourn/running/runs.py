@@ -81,8 +81,7 @@ def run(
     target = None if out is None else named(out, "out", is_required=False)
     selected = registry.select_one(engine, engine_options)
     loaded = with_aqm(load(scenario, sets), aqms, link, has_sets=bool(sets))
-    loaded = loaded.with_apps(custom_apps(apps))
-    loaded = with_endpoints(reseeded(loaded, seed), endpoints)
+    loaded = with_endpoints(reseeded(loaded.with_apps(custom_apps(apps)), seed), endpoints)
     check_memory(loaded, allowed=memory)
 
     def finish(_index: int, result: Result) -> None:
