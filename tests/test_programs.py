@@ -130,7 +130,8 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
         ],
         "client-2@2s": "ls /tmp/own; getent hosts client; "
         "cat /proc/sys/net/ipv4/tcp_congestion_control; cat /etc/gitconfig; "
-        "touch /etc/own /var/lib/own && ls -d /sys/class/net/eth0",
+        "touch /etc/own /var/lib/own && ls -d /sys/class/net/eth0; "
+        "setpriv --reuid=nobody --clear-groups touch /tmp/of-nobody /dev/shm/of-nobody",
         "server": "no-such-program",
     }
     result = sojourn.run_programs(

@@ -1,8 +1,9 @@
 //! The environment of a host's programs: namespaces for network, mounts and host name, and a folder
 //! in memory that holds everything they write.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -98,6 +99,9 @@ impl HostPlace {
         mount(Some("tmpfs"), &folder, Some("tmpfs"), none, Some(options.as_str()))?;
         for part in PARTS {
             fs::create_dir_all(folder.join(part))?;
+        }
+        for part in OF_ALL {
+            fs::set_permissions(folder.join(part), Permissions::from_mode(0o1777))?;
         }
         link("/run", folder.join("var/run"))?;
         for (name, text) in files(plan, index) {
@@ -245,6 +249,9 @@ const PARTS: [&str; 13] = [
     "var/spool",
     "var/tmp",
 ];
+
+/// Of these, the folders in which every user may write.
+const OF_ALL: [&str; 2] = ["shm", "tmp"];
 
 /// Mounts a host's private files and sets its name, in the current namespaces of this process.
 fn furnish(folder: &Path, name: &str, visible: &[String]) -> io::Result<()> {
