@@ -379,8 +379,8 @@ fn a_script_runs_as_far_as_its_text_decides() {
         (&format!("add() {{\n{class}$1 htb rate $2\n}}\n{tree}add 1 1mbit\nadd 2 2mbit\n"), &two),
         (dispatch, &["limit=9p"]),
         (
-            "for some reason this fails:\ntc qdisc add dev d root codel limit 9\nif I delete it, it \
-             works; foo() says so\ncase in point\nwhile testing\n",
+            "for some reason this fails:\ntc qdisc add dev d root codel limit 9\nif I delete it, \
+             it works; foo() says so\ncase in point\nwhile testing\n",
             &["limit=9p", "`while` is not a tc command"],
         ),
         (
@@ -391,13 +391,19 @@ fn a_script_runs_as_far_as_its_text_decides() {
         ),
         (
             "if tc qdisc show dev d | grep -q htb; then tc qdisc del dev d root; fi\n\
-             run() { echo \"$@\"; \"$@\"; }\nO=nat\nO+=' wash'\nrun tc qdisc add dev d root cake $O\n",
+             run() { echo \"$@\"; \"$@\"; }\nO=nat\nO+=' wash'\nrun tc qdisc add dev d root cake \
+             $O\n",
             &["wash=true"],
         ),
         (
-            "f() { local d=$1 n=$2; tc qdisc add dev $d root codel limit $n; }\nf d 9\n[ $1 = stop ] \
-             && tc qdisc del dev d root\n",
+            "f() { local d=$1 n=$2; tc qdisc add dev $d root codel limit $n; }\nf d 9\n[ $1 = \
+             stop ] && tc qdisc del dev d root\n",
             &["limit=9p", "after `[ $1 = stop ] &&` is left out"],
+        ),
+        (
+            "if tc qdisc replace dev d root codel limit 9; then echo; else tc qdisc replace dev d \
+             root fq; fi\n",
+            &["limit=9p"],
         ),
         (
             "tc qdisc change dev d root codel limit 9 || tc qdisc add dev d root codel limit 8\n",
@@ -421,6 +427,11 @@ fn a_script_runs_as_far_as_its_text_decides() {
         ),
         ("D=e\nif [ $2 ]; then D=$2; fi\ntc qdisc add dev $D root fq\n", "`$D` is a variable"),
         ("f() { f; tc qdisc add dev d root fq; }\nf\n", "`f` calls itself"),
+        (
+            "for a in {1..999}; do for b in {1..999}; do tc qdisc del dev d root; done; done\n\
+             tc qdisc add dev d root fq\n",
+            "runs more than 20000 commands",
+        ),
     ]);
 }
 
@@ -445,7 +456,7 @@ fn a_line_that_is_cut_off_is_refused() {
     ]);
 }
 
-/// Linux 6.1 sch_fq_codel.c, fq_codel_change; sch_api.c, tc_modify_qdisc; iproute2 6.1 tc/tc_qdisc.c.
+/// Linux 6.1 sch_fq_codel.c, fq_codel_change; sch_api.c, tc_modify_qdisc.
 #[test]
 fn what_a_set_up_lacks_or_cannot_have_is_said() {
     let below = "tc qdisc add dev eth0 root handle 1: netem delay 9ms loss 1%\n\

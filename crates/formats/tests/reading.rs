@@ -384,7 +384,8 @@ fn what_a_state_has_and_we_have_not_is_noted_with_its_line() {
     assert!(notes[0].text.contains("no-sce") && notes[0].line == 1, "{notes:?}");
     assert!(notes[1].text.contains("hhf") && notes[1].line == 2, "{notes:?}");
     let cut = "qdisc cake 1: dev eth0 root bandwidth 10Mbit raw\n Sent 1 bytes 2 pkt (dropped \
-               0, overlimits 0 requeues 0)\n backlog 0b 0p requeues 0\n thresh 10Mbit\n target 5ms\n";
+               0, overlimits 0 requeues 0)\n backlog 0b 0p requeues 0\n thresh 10Mbit\n target \
+               5ms\n";
     let notes = setup(cut).notes;
     assert!(notes[0].text.contains("cut off") && notes[0].line == 5, "{notes:?}");
 }

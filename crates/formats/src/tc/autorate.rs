@@ -2,6 +2,7 @@
 //! (cake-autorate 3.3: defaults.sh, cake-autorate.sh).
 
 use super::commands;
+use super::script;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
 use crate::FormatError;
 
@@ -77,7 +78,7 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
              are 0): paste what `tc -d qdisc show` prints",
         ));
     }
-    let mut setup = commands::read(&script)?;
+    let mut setup = script::read(&script)?;
     setup.source = TcSource::Uci;
     setup.notes.clear();
     for (line, text) in notes {

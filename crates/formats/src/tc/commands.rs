@@ -3,36 +3,10 @@
 use super::change;
 use super::filters;
 use super::policer;
-use super::script;
 use super::statement::{Head, class_options, head_word, qdisc_options};
-use super::tree::{
-    TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup, TcSource,
-};
+use super::tree::{TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup};
 use super::words::{Token, Tokens};
 use crate::FormatError;
-
-/// Reads commands, one per line.
-pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
-    let mut setup = TcSetup::new(TcSource::Commands);
-    script::run(text, &mut setup)?;
-    match setup.qdiscs.is_empty() {
-        true => Err(no_discipline(text)),
-        false => Ok(setup),
-    }
-}
-
-/// Why no command leaves a discipline.
-fn no_discipline(text: &str) -> FormatError {
-    let is_comment = |line: &str| line.trim_start().starts_with("# tc ");
-    if let Some(index) = text.lines().position(is_comment) {
-        let message = "`# tc` begins a comment: delete the `#` if it is the prompt of root";
-        return FormatError::at(index + 1, message);
-    }
-    FormatError::whole(
-        "no line is a command that leaves a discipline in place: give `tc qdisc add dev ...` a \
-         line of its own",
-    )
-}
 
 /// A line without the quotation marks of e-mail and the prompt of a shell.
 pub(super) fn without_prompt(line: &str) -> &str {

@@ -112,7 +112,7 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
             "the text has commands (line {command}) and what tc prints (line {shown}): paste one \
              of the two"
         ))),
-        (Some(_), None) => commands::read(text),
+        (Some(_), None) => script::read(text),
         (None, _) if shown.is_some() || text.contains("qdisc") && of_neighbour(text).is_none() => {
             shown::read(text)
         }

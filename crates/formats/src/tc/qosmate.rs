@@ -1,7 +1,7 @@
 //! OpenWrt's `/etc/config/qosmate`, converted to the commands of qosmate (of 2026: qosmate.sh and
 //! qosmate.d) for its roots `hfsc`, `hybrid` and `cake`.
 
-use super::commands;
+use super::script;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::uci_text::{Section, sections_of};
 use crate::FormatError;
@@ -50,7 +50,7 @@ pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
         );
         script += &config.direction(&format!("ifb-{wan}"), down, up, true)?;
     }
-    let mut setup = commands::read(&script).map_err(|error| {
+    let mut setup = script::read(&script).map_err(|error| {
         let message = format!("the options give a command that tc refuses: {}", error.message);
         FormatError::whole(message)
     })?;

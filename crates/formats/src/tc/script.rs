@@ -1,17 +1,39 @@
 //! Runs a shell script as far as its commands of tc do not depend on what it does not contain.
 
 use super::commands;
-use super::shell::{self, Variables};
-use super::shell_flow::{self, Branch, DEEPEST, Part, Script, Step, first_word, sets_up};
-use super::tree::{TcNoteKind, TcSetup};
+use super::shell::{self, Variables, is_tc, sets_up};
+use super::shell_flow::{self, Branch, DEEPEST, Part, Script, Step, first_word};
+use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::words::Token;
 use crate::FormatError;
 
 /// The most commands that loops and functions run.
 const MOST_COMMANDS: usize = 20_000;
 
-/// Runs the commands of a text.
-pub(super) fn run(text: &str, setup: &mut TcSetup) -> Result<(), FormatError> {
+/// Reads commands, one per line.
+pub(super) fn read(text: &str) -> Result<TcSetup, FormatError> {
+    let mut setup = TcSetup::new(TcSource::Commands);
+    run(text, &mut setup)?;
+    match setup.qdiscs.is_empty() {
+        true => Err(no_discipline(text)),
+        false => Ok(setup),
+    }
+}
+
+/// Why no command leaves a discipline.
+fn no_discipline(text: &str) -> FormatError {
+    let is_comment = |line: &str| line.trim_start().starts_with("# tc ");
+    if let Some(index) = text.lines().position(is_comment) {
+        let message = "`# tc` begins a comment: delete the `#` if it is the prompt of root";
+        return FormatError::at(index + 1, message);
+    }
+    FormatError::whole(
+        "no line is a command that leaves a discipline in place: give `tc qdisc add dev ...` a \
+         line of its own",
+    )
+}
+
+fn run(text: &str, setup: &mut TcSetup) -> Result<(), FormatError> {
     let script = shell_flow::script(&parts(text))?;
     let (variables, setup) = (Variables::default(), setup);
     let mut shell = Shell { script: &script, setup, variables, commands: 0, depth: 0, test: None };
@@ -77,15 +99,21 @@ impl Shell<'_> {
         })
     }
 
-    /// The commands between `||`, of which a later one runs if the earlier one fails.
-    fn alternatives(&mut self, part: &Part) -> Result<(), FormatError> {
+    /// Bounds the commands and iterations.
+    fn count(&mut self, line: usize) -> Result<(), FormatError> {
         self.commands += 1;
         if self.commands > MOST_COMMANDS {
             let message = format!(
                 "the script runs more than {MOST_COMMANDS} commands: paste those of one device"
             );
-            return Err(FormatError::at(part.line, message));
+            return Err(FormatError::at(line, message));
         }
+        Ok(())
+    }
+
+    /// The commands between `||`, of which a later one runs if the earlier one fails.
+    fn alternatives(&mut self, part: &Part) -> Result<(), FormatError> {
+        self.count(part.line)?;
         let test = self.test.take().filter(|_| part.is_conditional);
         let mut failed = None;
         for (index, text) in part.text.split("||").enumerate() {
@@ -140,7 +168,7 @@ impl Shell<'_> {
     /// Whether a command of tc after a test is left out: one that only deletes. Others are taken to
     /// run.
     fn is_skipped(&mut self, test: &str, text: &str, line: usize) -> bool {
-        if !shell_flow::is_tc(text) && self.script.called(text).is_none() {
+        if !is_tc(text) && self.script.called(text).is_none() {
             return false;
         }
         let is_setting = sets_up(text) || self.script.called(text).is_some();
@@ -173,6 +201,7 @@ impl Shell<'_> {
         let list = self.variables.replaced(list);
         match shell::words_of_list(&list) {
             Some(words) => words.into_iter().try_for_each(|word| {
+                self.count(line)?;
                 self.variables.set(name, word);
                 self.steps(body)
             }),

@@ -8,6 +8,10 @@ const RUNNERS: [&str; 11] =
 
 const CARRIERS: [&str; 8] = ["docker", "podman", "kubectl", "lxc", "ssh", "adb", "nsenter", "doas"];
 
+/// Longer values are unknown, and in longer texts variables stay, as a script can double them.
+const LONGEST_VALUE: usize = 1000;
+const LONGEST_TEXT: usize = 100_000;
+
 /// The variables that a script has assigned so far.
 #[derive(Default)]
 pub(super) struct Variables {
@@ -21,7 +25,8 @@ impl Variables {
         let words = ["export ", "local ", "readonly ", "declare "];
         match words.iter().find_map(|word| command.strip_prefix(word)) {
             Some(several) if !several.contains(['"', '\'', '`', '(']) => {
-                several.split_whitespace().fold(true, |all, one| self.assign_one(one) && all)
+                let mut words = several.split_whitespace().filter(|it| !it.starts_with('-'));
+                words.all(|one| self.assign_one(one))
             }
             Some(one) => self.assign_one(one.trim_start()),
             None => self.assign_one(command),
@@ -53,7 +58,7 @@ impl Variables {
     /// Gives a variable a value; one that the shell computes is unknown.
     pub(super) fn set(&mut self, name: &str, value: String) {
         self.forget(name);
-        if !value.contains(['$', '`']) {
+        if value.len() <= LONGEST_VALUE && !value.contains(['$', '`']) {
             self.known.push((name.to_owned(), value));
         }
     }
@@ -113,7 +118,7 @@ impl Variables {
     fn with_values(&self, text: &str) -> String {
         let mut all = String::new();
         let mut rest = text;
-        while let Some(at) = rest.find('$') {
+        while let Some(at) = rest.find('$').filter(|_| all.len() < LONGEST_TEXT) {
             let (before, after) = (&rest[..at], &rest[at + 1..]);
             all.push_str(before);
             let (name, end) = variable(after);
@@ -164,6 +169,21 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+}
+
+/// Whether a command is one of tc.
+pub(super) fn is_tc(text: &str) -> bool {
+    let words = text.split_whitespace().take(4).collect::<Vec<_>>();
+    words.iter().any(|it| matches!(*it, "qdisc" | "class" | "filter")) && !text.starts_with("echo")
+}
+
+/// Whether a command of tc adds or changes something.
+pub(super) fn sets_up(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.windows(2).any(|pair| {
+        matches!(pair[0], "qdisc" | "class" | "filter")
+            && matches!(pair[1], "add" | "replace" | "change" | "link")
+    })
 }
 
 /// The name after a `$`, and the number of bytes that it takes.

@@ -1,5 +1,6 @@
 //! The control flow of shell scripts: loops over lists, functions, branches.
 
+use super::shell::{self, is_tc, sets_up};
 use crate::FormatError;
 
 /// The deepest nesting of blocks, and of calls of functions.
@@ -202,8 +203,8 @@ impl Parser {
         depth: usize,
         steps: &mut Vec<Step>,
     ) -> Result<(), FormatError> {
-        // `if ! tc qdisc add ...` runs its condition.
-        let condition = first_word(&part.text).1.trim_start_matches('!').trim_start();
+        let given = first_word(&part.text).1;
+        let condition = given.trim_start_matches('!').trim_start();
         if is_tc(condition) {
             steps.push(Step::Command(Part { text: condition.to_owned(), ..part.clone() }));
         }
@@ -219,6 +220,13 @@ impl Parser {
             branches.push(Branch { body: self.block(depth + 1, Some(part))?, ..Branch::default() });
         }
         self.end(part, "fi")?;
+        if sets_up(condition) {
+            // `if ! tc qdisc add ...`: the command is taken to succeed.
+            let is_not = given.starts_with('!');
+            let at = if is_not { is_whole.then(|| branches.len() - 1) } else { Some(0) };
+            steps.extend(at.into_iter().flat_map(|at| branches.swap_remove(at).body));
+            return Ok(());
+        }
         steps.push(Step::Choice { line: part.line, word: "if", branches, is_whole });
         Ok(())
     }
@@ -310,21 +318,6 @@ fn function(text: &str) -> Option<(&str, &str)> {
     is_name(name.trim()).then_some((name.trim(), rest.trim_start()))
 }
 
-/// Whether a command is one of tc.
-pub(super) fn is_tc(text: &str) -> bool {
-    let words = text.split_whitespace().take(4).collect::<Vec<_>>();
-    words.iter().any(|it| matches!(*it, "qdisc" | "class" | "filter")) && !text.starts_with("echo")
-}
-
-/// Whether a command of tc adds or changes something.
-pub(super) fn sets_up(text: &str) -> bool {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.windows(2).any(|pair| {
-        matches!(pair[0], "qdisc" | "class" | "filter")
-            && matches!(pair[1], "add" | "replace" | "change" | "link")
-    })
-}
-
 impl Script {
     /// Whether any of the steps, or of the functions that they call, adds or changes something.
     pub(super) fn changes(&self, steps: &[Step]) -> bool {
@@ -383,7 +376,7 @@ pub(super) fn assigned(steps: &[Step], all: &mut Vec<String>) {
             Step::Command(part) => {
                 let text = part.text.trim_start_matches("export ").trim_start_matches("local ");
                 let name = text.split_once('=').map_or("", |it| it.0).trim_end_matches('+');
-                if super::shell::is_name(name) {
+                if shell::is_name(name) {
                     all.push(name.to_owned());
                 }
             }

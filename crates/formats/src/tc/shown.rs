@@ -188,7 +188,7 @@ fn qdisc(
 fn whole(kind: Token<'_>, words: &[Token<'_>], options: &[TcOption], setup: &mut TcSetup) {
     let has = |name: &&str| options.iter().any(|it| it.name == *name);
     let always = demands::ALWAYS_SHOWN.iter().find(|it| it.0 == kind.text).map(|it| it.1);
-    let text = match always.filter(|names| !names.iter().any(|it| has(it))) {
+    let text = match always.filter(|names| !names.iter().any(has)) {
         Some(names) => {
             let names = names.join("` or `");
             format!("the line of {} lacks `{names}`, which tc always prints", kind.text)

@@ -1,6 +1,6 @@
 //! OpenWrt's `/etc/config/sqm`, converted to the commands of sqm-scripts 1.6.
 
-use super::commands;
+use super::script;
 use super::tree::{TcNoteKind, TcSetup, TcSource};
 use super::uci_classes::{ClassesOfSqm, burst};
 use super::uci_text::{Section, of_conf, sections};
@@ -79,7 +79,7 @@ fn of_sections(sections: &[Section]) -> Result<TcSetup, FormatError> {
         let message = "no section `config queue` is enabled and shapes: set `option enabled '1'`";
         return Err(FormatError::whole(message));
     }
-    let mut setup = commands::read(&script).map_err(|error| {
+    let mut setup = script::read(&script).map_err(|error| {
         let message = format!("the options give a command that tc refuses: {}", error.message);
         FormatError::at(line_of(sections, &error.message), message)
     })?;

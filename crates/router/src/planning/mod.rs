@@ -10,6 +10,7 @@
 
 mod bottleneck;
 mod captures;
+mod class_rates;
 mod classes;
 mod delays;
 mod egress;
