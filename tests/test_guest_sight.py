@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,17 @@ def test_a_guest_has_no_interface_to_a_network_outside() -> None:
 needs_fixed_addresses = pytest.mark.skipif(
     not can_fix_addresses(), reason="personality(2) is refused here, as in some containers"
 )
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="this machine has no /dev/shm")
+def test_the_folder_of_a_guests_memory_is_gone_when_the_guest_is() -> None:
+    seen = json.dumps({"read": ["/"], "write": []})
+    with child.scratch() as folder, folder.console.open("wb") as console:
+        with child.group(["/bin/sh", "-c", "echo; sleep 9"], folder, console, seen) as group:
+            while not folder.console.stat().st_size:
+                time.sleep(0.01)
+            (own,) = Path("/dev/shm").glob(f"sojourn-{group.pid}-*")
+        assert not own.exists()
 
 
 @needs_fixed_addresses

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from sojourn import ending, files, platforms
+from sojourn.engines import supervise
 from sojourn.errors import Cancelled, RunFailed
 
 PLAN, STATUS, PROGRESS = "plan.json", "status.json", "progress"
@@ -143,6 +144,7 @@ def group(
 
         def kill() -> None:
             platforms.end_group(running)
+            supervise.remove_memory(running.pid)
 
         try:
             with ending.before_end(kill):

@@ -103,11 +103,18 @@ def _personality(persona: int) -> int:
 
 def _memory() -> Path | None:
     """A new folder for the guest's memory; None if the machine has no suitable place."""
-    folder = Path(_MEMORY, f"sojourn-{os.urandom(8).hex()}")
+    folder = Path(_MEMORY, f"sojourn-{os.getpid()}-{os.urandom(8).hex()}")
     with suppress(OSError):
         folder.mkdir(0o700)
         return folder
     return None
+
+
+def remove_memory(group: int) -> None:
+    """Remove the folder for the memory of a group whose processes were killed, the watcher too."""
+    for folder in Path(_MEMORY).glob(f"sojourn-{group}-*"):
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _confine(readable: list[str], writable: list[str]) -> None:
