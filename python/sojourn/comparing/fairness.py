@@ -82,13 +82,19 @@ def all_warnings(comparison: ComparedRuns) -> list[str]:
         if all(any(text in run.warnings for run in runs) for runs in made)
     ]  # fmt: skip
     between = [shaping.warning(comparison.shaped, comparison.metrics), *_alike(comparison)]
-    of_runs = {aqm: _kinds(comparison.of(aqm), of_scenario) for aqm in comparison.aqms}
+    of_runs = {aqm: [*_kinds(comparison.of(aqm), of_scenario)] for aqm in comparison.aqms}
+    first, *others = of_runs.values()
+    common = [text for text in first if others and all(text in each for each in others)]
     return [
         *of_scenario,
+        *common,
         *filter(None, between),
         *warnings(comparison),
-        *(f"{aqm}: {text}" for aqm, texts in of_runs.items() for text in texts),
-    ]
+        *(
+            f"{aqm}: {text}" for aqm, texts in of_runs.items() for text in texts
+            if text not in common
+        ),
+    ]  # fmt: skip
 
 
 def _alike(comparison: ComparedRuns) -> Iterator[str]:
