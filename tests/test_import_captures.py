@@ -392,6 +392,12 @@ def test_data_in_a_syn_counts_once(tmp_path: Path) -> None:
     assert found["flows"][0]["up"]["repeated"] == 0
 
 
+def test_a_capture_without_data_has_nothing_to_simulate(tmp_path: Path) -> None:
+    measured = taken(tmp_path, pcap([(0, segment(0, 1, 0x02, 0), 40)]))
+    with pytest.raises(InputError, match="--as packets"):
+        imported(measured, "x", "file", Assumptions(rate="1mbit"), "x")
+
+
 def test_compressed_captures_are_read_alike(tmp_path: Path) -> None:
     plain = pcap(sent())
     expected = taken(tmp_path, plain).details

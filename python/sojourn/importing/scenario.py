@@ -69,6 +69,8 @@ def imported(
     assumed.append("the buffer and the queue of the link: 1000 packets with tail drop, as in Linux")
     if measured.traffic:
         flows = groups(measured.traffic, list(links), stem, rtt, bool(given.rtt), congestion)
+        if not flows.lines:
+            raise InputError(f"{source}: {_nothing(measured.traffic)}")
         assumed += flows.assumed
     else:
         start = f"0s..{span(min(1.0, duration_s / 10))}"
@@ -97,6 +99,16 @@ def imported(
         trace = "".join(f"{time}\n" for time in measured.opportunities_ms)
         flows.files[f"{stem}.trace"] = trace
     return Imported("\n".join(lines), measured.read, assumed, flows.files)
+
+
+def _nothing(traffic: Traffic) -> str:
+    """Why no flow of a scenario comes from a capture."""
+    if traffic.kind == "transfers" and traffic.flows:
+        return (
+            "its TCP connections carry no data, so there is nothing to simulate; --as packets "
+            "replays their packets"
+        )
+    return "none of its packets can be replayed; cut a part out (editcap -A, -B)"
 
 
 def _comment(text: str) -> str:
