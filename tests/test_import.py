@@ -165,6 +165,9 @@ def test_idle_seconds_of_a_5g_log_are_not_capacity(tmp_path: Path) -> None:
     assert measured.down and measured.down.values == (9e6, 4e6)
     assert measured.down.times_s == (0.0, 2.0)
     assert any("idle" in text for text in measured.unknown)
+    measured = taken(tmp_path, text.replace(",3000", ",-"))
+    assert measured.down and measured.down.values == (9e6, 5e6)
+    assert any("in 1 rows without one" in text for text in measured.unknown)
 
 
 SHORT = {
@@ -543,6 +546,73 @@ def test_iperf3_of_the_server_and_a_last_interval_of_microseconds(tmp_path: Path
     assert "run iperf3 with --json" in refused(tmp_path, text)
 
 
+OOKLA = {
+    "type": "result",
+    "ping": {"latency": 12.5, "low": 11.9},
+    "download": {"bandwidth": 11_750_000, "bytes": 1},
+    "upload": {"bandwidth": 1_175_000, "bytes": 1},
+}
+SIVEL = {"download": 94e6, "upload": 9.4e6, "ping": 12.5, "bytes_sent": 1, "share": None}
+LIBRE = {"download": 94, "upload": 9.4, "ping": 12.5, "bytes_sent": 1, "jitter": 0.4}
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [{"type": "download", "download": {"bandwidth": 1, "progress": 0.1}}, OOKLA],
+        [SIVEL],
+        [[LIBRE]],
+        [{"downloadSpeed": 94, "uploadSpeed": 9.4, "latency": 12.5}],
+        [
+            {"downloadSpeed": 0.094, "downloadUnit": "Gbps", "uploadSpeed": 9400,
+             "uploadUnit": "Kbps", "latency": 12.5},
+        ],
+        [{"dl_throughput": 94_000_000, "ul_throughput": 9_400_000, "base_rtt": 12.5}],
+        [
+            {"Key": "complete", "Value": {"Test": "download"}},
+            {
+                "Download": {"Throughput": {"Value": 94, "Unit": "Mbit/s"},
+                             "Latency": {"Value": 12.5, "Unit": "ms"}},
+                "Upload": {"Throughput": {"Value": 9.4, "Unit": "Mbit/s"}},
+            },
+        ],
+        [{"download": 94e6, "upload": 9.4e6, "latency": 12.5, "downLoadedLatency": 40}],
+    ],
+)  # fmt: skip
+def test_speed_tests_have_one_rate_in_units_of_their_own(
+    tmp_path: Path, documents: list[Any]
+) -> None:
+    measured = taken(tmp_path, "\n".join(map(json.dumps, documents)))
+    assert measured.down and measured.down.values == pytest.approx((94e6,))
+    assert measured.up and measured.up.values == pytest.approx((9.4e6,))
+    assert measured.base_rtt_s == 0.0125
+    imported(measured, "x", "file", Assumptions(), "x")
+
+
+def test_iperf3_streams_with_the_full_report_or_of_two_tests(tmp_path: Path) -> None:
+    lines: list[Any] = [{"event": "start", "data": IPERF3["start"]}]
+    lines += [{"event": "interval", "data": row} for row in IPERF3["intervals"]]
+    stream = "\n".join(map(json.dumps, lines)) + "\n"
+    assert taken(tmp_path, stream + json.dumps(IPERF3, indent="\t")) == taken(
+        tmp_path, json.dumps(IPERF3)
+    )
+    assert "several tests" in refused(tmp_path, stream + stream)
+
+
+def test_the_rate_that_iperf3_sends_at_is_that_of_each_stream(tmp_path: Path) -> None:
+    test = {"protocol": "UDP", "num_streams": 2, "target_bitrate": 3_000_000}
+    measured = taken(tmp_path, json.dumps({**IPERF3, "start": {"test_start": test}, "end": {}}))
+    assert any("datagrams were sent at 6 Mbit/s" in text for text in measured.unknown)
+
+
+def test_the_raw_tables_of_the_fcc_have_dates_and_bytes(tmp_path: Path) -> None:
+    row = "386,2016-09-01 04:0{0}:55,5000246,15648880,{0}125000\n"
+    text = "unit_id,dtime,fetch_time,bytes_total,bytes_sec\n" + row.format(0) + row.format(1)
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values == (1e6, 9e6)
+    assert measured.down.times_s == (0, 60)
+
+
 def test_delays_and_losses_of_netem_trace(tmp_path: Path) -> None:
     def model(kind: str, key: str, values: list[Any]) -> str:
         parts = [{f"Static{kind}Config": {key: value, "duration": "1s"}} for value in values]
@@ -638,6 +708,32 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ('{"round_trips": []}{"round_trips": []}', "holds 2 JSON documents"),
         ('{"NormalizedBwConfig": {}}', "not a recorded rate"),
         ('{"x_values": [1, 2], "results": {"a": [1]}, "version": 4}', "1 values for 2 times"),
+        ("1453121790686 0 51 3 0 1000\n1453121791686 1 51 3 9 0\n", "remove the line"),
+        ('<?xml version="1.0" ?>\n<FlowMonitor>\n', "of ns-3, import its pcap traces"),
+        ("+ 2.1 /NodeList/0/DeviceList/0/TxQueue/Enqueue x\n", "trace of ns-2 or ns-3"),
+        ("r 0.114 1 2 cbr 1000 ------- 2 1.0 3.1 0 0\n", "trace of ns-2 or ns-3"),
+        ("MIGRATED TCP STREAM TEST from 0.0.0.0 port 0\n", "through Flent"),
+        ("iperf3: error - unable to connect\n{}", "from the first { on"),
+        ("20230501101110,1.1.1.2,5,1.1.1.1,5001,3,0.0-1.0,117,941\n", "iperf 2's CSV"),
+        ("traceroute to a (1.1.1.1), 30 hops max\n 1  a (1.1.1.1)  1.1 ms\n", "text of ping"),
+        ("Start: 2023\nHOST: a      Loss%   Snt\n  1.|-- a  0.0%  10\n", "text of ping"),
+        ('{"report": {"mtr": {}, "hubs": []}}', "text of ping"),
+        ("wait\n--- owping statistics from [a]:1 to [b]:2 ---\n", "irtt client with -o"),
+        ("10:11:12.123456 IP 1.1.1.1.5 > 1.1.1.2.6: Flags [.]\n", "import the capture itself"),
+        ('"No.","Time","Source"\n"1","0.1","a"\n', "import the capture itself"),
+        ("  1   0.000000 1.1.1.1 \u2192 1.1.1.2 TCP 66\n", "import the capture itself"),
+        ('[{"_source": {"layers": {}}}]', "import the capture itself"),
+        ("State Recv-Q Send-Q Local\n\t cubic wscale:7,7 rtt:1/2\n", "the output of ss"),
+        ("==== SUMMARY ====\nUplink capacity: 9 Mbps\n", "run it with -c"),
+        ("#group,false\n,result,_time,_value\n", "annotated CSV of InfluxDB"),
+        ("sep=;\ntime_s;rate_mbps\n0;1\n1;2\n", "remove that line"),
+        ('\x1e{"qlog_version": "0.3"}\n\x1e{"time": 1}\n', "is a qlog"),
+        ('[{"kind": "fq_codel", "handle": "1:", "options": {}}]', "`sojourn tc` reads"),
+        ('{"status": "success", "data": {"resultType": "matrix"}}', "answer of Prometheus"),
+        ('[{"msm_id": 1, "prb_id": 2, "result": []}]', "RIPE Atlas"),
+        ('{"log": {"entries": []}}', "of a browser"),
+        ('{"downloadSpeed": 9, "downloadUnit": "furlongs", "latency": 1}', "no known unit"),
+        ('{"download": 0, "upload": 0, "ping": 9, "bytes_sent": 1}', "without a rate"),
     ],
 )
 def test_one_sentence_with_place_and_remedy(

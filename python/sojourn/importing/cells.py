@@ -10,6 +10,9 @@ from sojourn.errors import InputError
 
 _DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]+")
 
+MISSING = {"", "-", "-1", "nan", "NaN", "NA", "null", "None"}
+"""Cells without a value."""
+
 Rows = list[tuple[int, list[str]]]
 """Lines that are not empty, with their numbers."""
 

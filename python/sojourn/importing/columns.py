@@ -15,7 +15,7 @@ from math import isnan
 
 from sojourn.errors import InputError
 from sojourn.importing import units
-from sojourn.importing.cells import Rows, is_number, number, of_lines
+from sojourn.importing.cells import MISSING, Rows, is_number, number, of_lines
 from sojourn.importing.logs import BARE, fifth_generation, lumos, mahimahi, mahimahi_log
 from sojourn.importing.measured import Measurement, curve, loss_curve, rate_curve, share_curve
 
@@ -28,7 +28,7 @@ _WAYS = {
     "delay": re.compile(r"delay|owd"),
     "loss": re.compile(r"loss|lost|plr|drop"),
     "time": re.compile(
-        r"time|timestamp|datetime|datetimestamp|t|ts|seconds?|since|date|elapsed|epoch"
+        r"time|dtime|timestamp|datetime|datetimestamp|t|ts|seconds?|since|date|elapsed|epoch"
     ),
 }
 _SHARES = {"pop_ping_drop_rate"}
@@ -127,7 +127,6 @@ _MEANING = {
 }
 _RATE_ALONE = re.compile(r"(?i:ps|[/_ ]s(?:ec(?:ond)?)?)$")
 """A name that is only a unit per second, such as ``Mbps``."""
-_MISSING = {"", "-", "-1", "nan", "NaN", "NA", "null", "None"}
 
 
 def _kinds(header: list[str], name: str) -> dict[str, str]:
@@ -186,7 +185,7 @@ def _table(
         row = {"time": _time(cells[place_of["time"]], place)}
         for kind, index in place_of.items():
             if kind != "time":
-                is_missing = cells[index] in _MISSING
+                is_missing = cells[index] in MISSING
                 row[kind] = float("nan") if is_missing else number(cells[index], place)
         result.append((f"line {line}", row))
     if len(result) < 2:

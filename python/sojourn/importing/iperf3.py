@@ -23,6 +23,11 @@ def from_stream(events: list[dict[str, Any]], name: str) -> dict[str, Any]:
         InputError: a line is not an event of iperf3.
     """
     report: dict[str, Any] = {"intervals": [], "end": {}}
+    if "intervals" in events[-1]:
+        # With --json-stream-full-output the whole report follows.
+        return events[-1]
+    if sum(event.get("event") == "start" for event in events) > 1:
+        raise InputError(f"{name}: holds several tests of iperf3; split it into one file for each")
     for number, event in enumerate(events, start=1):
         match event.get("event"):
             case "interval":
@@ -81,6 +86,8 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     result.unknown.append("the rate of the link itself: it carries at least what the flows got")
     result.is_loaded = True
     if protocol == "UDP" and (target := test.get("target_bitrate")):
+        # The rate that -b sets is that of each stream.
+        target *= test.get("num_streams") or 1
         result.unknown.append(
             f"whether the link is faster: datagrams were sent at {target / 1e6:.4g} Mbit/s"
         )

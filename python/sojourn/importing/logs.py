@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sojourn.errors import InputError
-from sojourn.importing.cells import Rows, all_numbers, number
+from sojourn.importing.cells import MISSING, Rows, all_numbers, number
 from sojourn.importing.measured import Measurement, rate_curve
 from sojourn.importing.units import epoch_scale
 
@@ -83,7 +83,9 @@ def _bytes_log(rows: Rows, name: str) -> Measurement:
     points, now = [], 0.0
     for place, (_, _, _, _, count, span_ms) in all_numbers(rows, name):
         if span_ms <= 0:
-            raise InputError(f"{name}, {place}: an interval of {span_ms:g} ms has no length")
+            raise InputError(
+                f"{name}, {place}: an interval of {span_ms:g} ms has no length; remove the line"
+            )
         points.append((now, 8 * count / (span_ms / 1e3), place))
         now += span_ms / 1e3
     result = Measurement("4G log (bytes per interval)")
@@ -106,7 +108,7 @@ def fifth_generation(rows: Rows, name: str) -> Measurement:
     at = {column: header.index(column) for column in ("Timestamp", "DL_bitrate")}
     state = header.index("State") if "State" in header else None
     seconds: dict[float, list[tuple[float, str]]] = {}
-    idle = 0
+    idle = missing = 0
     for line, cells in rows[1:]:
         place = f"{name}, line {line}"
         if len(cells) != len(header):
@@ -115,6 +117,9 @@ def fifth_generation(rows: Rows, name: str) -> Measurement:
             )
         if state is not None and cells[state] == "I":
             idle += 1
+            continue
+        if cells[at["DL_bitrate"]] in MISSING:
+            missing += 1
             continue
         stamp = cells[at["Timestamp"]]
         try:
@@ -138,6 +143,8 @@ def fifth_generation(rows: Rows, name: str) -> Measurement:
         result.unknown.append(
             f"the rate in {idle} rows of state I (idle): the last one before holds on"
         )
+    if missing:
+        result.unknown.append(f"the rate in {missing} rows without one: the last one holds on")
     result.unknown.append("the rate upstream: UL_bitrate is that of acknowledgements")
     return result
 

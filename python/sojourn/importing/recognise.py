@@ -11,7 +11,17 @@ from typing import Any
 
 from sojourn import reading
 from sojourn.errors import InputError
-from sojourn.importing import captures, columns, flent, iperf3, irtt, netem_trace, ping
+from sojourn.importing import (
+    captures,
+    columns,
+    flent,
+    foreign,
+    iperf3,
+    irtt,
+    netem_trace,
+    ping,
+    speedtests,
+)
 from sojourn.importing.cells import Rows
 from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.measured import Measurement
@@ -19,7 +29,7 @@ from sojourn.importing.measured import Measurement
 FORMATS = (
     "Mahimahi traces, CSV and TSV with a time column, Pensieve logs, 5G logs, logs of bytes per "
     "interval, netem-trace JSON, iperf3 JSON, irtt JSON, ping's text, Flent data files, "
-    "captures (pcap, pcapng); each also compressed with gzip, bzip2 or xz"
+    "results of speed tests, captures (pcap, pcapng); each also compressed with gzip, bzip2 or xz"
 )
 _UNREAD = {
     b"\x28\xb5\x2f\xfd": "is compressed with zstd; decompress it with zstd -d",
@@ -73,6 +83,8 @@ def read(
         if cut:
             result.unknown.append(cut)
         return result
+    if words := foreign.text(lines):
+        raise InputError(f"{name}: {words}")
     return columns.read(lines, name, units or {})
 
 
@@ -159,14 +171,17 @@ def _next(text: str, at: int) -> int:
 
 
 def _from_json(documents: list[Any], name: str, given: Mapping[str, str]) -> Measurement:
+    documents = speedtests.results(documents)
     if len(documents) == 1 and isinstance(documents[0], list) and documents[0]:
+        if len(documents[0]) == 1 and speedtests.is_result(documents[0][0]):
+            return speedtests.read(documents[0][0], name)
         if _is_table(documents[0]) and not netem_trace.is_series(documents[0]):
             return columns.of_rows(_rows(documents[0]), name, given)
         if isinstance(documents[0][0], dict) and _reader(documents[0][0]):
             raise InputError(f"{name}: is a list of reports; split it into one file for each")
         return _from_list(documents[0], name)
     if not all(isinstance(document, dict) for document in documents):
-        raise InputError(f"{name}: {_unknown()}")
+        raise InputError(f"{name}: {_unknown(documents)}")
     first = documents[0]
     try:
         if "event" in first and "data" in first:
@@ -183,7 +198,7 @@ def _from_json(documents: list[Any], name: str, given: Mapping[str, str]) -> Mea
         if isinstance(error, InputError):
             raise
         raise _misses(error, name) from None
-    raise InputError(f"{name}: {_unknown()}")
+    raise InputError(f"{name}: {_unknown(documents)}")
 
 
 def _is_table(documents: list[Any]) -> bool:
@@ -213,13 +228,15 @@ def _reader(document: dict[str, Any]) -> Callable[[dict[str, Any], str], Measure
         return irtt.read
     if "x_values" in document and "results" in document:
         return flent.read
+    if speedtests.is_result(document):
+        return speedtests.read
     return netem_trace.read if netem_trace.is_trace(document) else None
 
 
 def _from_list(points: list[Any], name: str) -> Measurement:
     """A JSON document that is a list: values over time of netem-trace."""
     if not netem_trace.is_series(points):
-        raise InputError(f"{name}: {_unknown()}")
+        raise InputError(f"{name}: {_unknown(points)}")
     try:
         return netem_trace.read_series(points, name)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
@@ -234,5 +251,5 @@ def _misses(error: Exception, name: str) -> InputError:
     )
 
 
-def _unknown() -> str:
-    return f"is of no known format; known are {FORMATS}"
+def _unknown(documents: list[Any]) -> str:
+    return foreign.document(documents) or f"is of no known format; known are {FORMATS}"
