@@ -1,4 +1,4 @@
-"""Files of other programs that are no measurement over time: what they are, and what to do."""
+"""Files of other programs without a measurement over time: what they are, and the remedy."""
 
 from __future__ import annotations
 

@@ -119,12 +119,12 @@ def _rate(document: dict[str, Any], kind: _Kind, place: _Place, name: str) -> St
     value = _number(_at(document, place))
     if not value:
         return None
-    # `Value` has its `Unit` beside it, `downloadSpeed` its `downloadUnit`.
+    # Next to `Value` stands its `Unit`, next to `downloadSpeed` its `downloadUnit`.
     of_unit = place[-1].removesuffix("Value").removesuffix("Speed") + "Unit"
     unit = _at(document, (*place[:-1], of_unit))
     factor = units.rate_factor(unit) if isinstance(unit, str) else kind.bps
     if factor is None:
-        raise InputError(f"{name}: `{unit}` is no known unit of a rate")
+        raise InputError(f"{name}: `{unit}` is not a known unit of a rate")
     if not 0 < value * factor < 1e15:
         raise InputError(f"{name}: {value * factor:g} bit/s is not a rate")
     return StepCurve((0.0,), (value * factor,), _LENGTH_S)
