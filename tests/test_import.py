@@ -168,6 +168,8 @@ def test_idle_seconds_of_a_5g_log_are_not_capacity(tmp_path: Path) -> None:
     measured = taken(tmp_path, text.replace(",3000", ",-"))
     assert measured.down and measured.down.values == (9e6, 5e6)
     assert any("in 1 rows without one" in text for text in measured.unknown)
+    dated = "Timestamp,DL_bitrate\n2019-12-16 13:40:04,1000\n2019-12-16 13:40:05,2000\n"
+    assert taken(tmp_path, dated).down == StepCurve((0.0, 1.0), (1e6, 2e6), 2.0)
 
 
 SHORT = {
@@ -181,7 +183,8 @@ SHORT = {
     [
         ("rate_mbit_s", 1e6), ("throughput (Kbits/sec)", 1e3), ("bits_per_second", 1.0),
         ("rate_KiB/s", 8192.0), ("Mbps", 1e6), ("kB/s", 8e3), ("downlink_throughput_bps", 1.0),
-        ("bandwidth_MBytes/sec", 8e6), ("rate Mibit/s", 2.0**20),
+        ("bandwidth_MBytes/sec", 8e6), ("rate Mibit/s", 2.0**20), ("DLThroughput(kbps)", 1e3),
+        ("PHY_tput_Mbps", 1e6),
     ],
 )  # fmt: skip
 def test_a_column_of_rates_may_be_named_in_many_ways(
@@ -193,6 +196,8 @@ def test_a_column_of_rates_may_be_named_in_many_ways(
 
 def test_a_unit_is_never_guessed_from_another_word(tmp_path: Path) -> None:
     assert "no known unit" in refused(tmp_path, "time_s,bit_rate\n0,1\n1,1\n")
+    for header in ("DL_MBPS", "THROUGHPUT(KB/S)", "BPS"):
+        assert "no known unit" in refused(tmp_path, f"time_s,rate {header}\n0,1\n1,1\n")
     assert "divide it by its interval" in refused(tmp_path, "time_s,bytes\n0,1\n1,1\n")
     text = "time_s,rate_mbps\n1700000000000,1\n1700000001000,2\n"
     assert "begins after the year 2100" in refused(tmp_path, text)
@@ -239,7 +244,8 @@ def test_lumos5g_counts_seconds_of_one_run(tmp_path: Path) -> None:
 def test_lines_of_json_are_a_table(tmp_path: Path) -> None:
     lines = [json.dumps({"Timestamp": 1.7e9 + n, "Rtt": 40 + n, "Host": "a"}) for n in range(3)]
     assert "--unit Rtt=ms" in refused(tmp_path, "\n".join(lines))
-    for text in ("\n".join(lines), f"[{','.join(lines)}]"):
+    columns = json.dumps({"Timestamp": [1.7e9, 1.7e9 + 1, 1.7e9 + 2], "Rtt": [40, 41, 42]})
+    for text in ("\n".join(lines), f"[{','.join(lines)}]", columns):
         measured = taken(tmp_path, text, Rtt="ms")
         assert measured.rtt and measured.rtt.values == (0.04, 0.041, 0.042)
 
@@ -726,6 +732,9 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("State Recv-Q Send-Q Local\n\t cubic wscale:7,7 rtt:1/2\n", "the output of ss"),
         ("==== SUMMARY ====\nUplink capacity: 9 Mbps\n", "run it with -c"),
         ("#group,false\n,result,_time,_value\n", "annotated CSV of InfluxDB"),
+        ("Linux 6.1.0 (host)  05/01/2023  _x86_64_ (2 CPU)\n", "is sar's text"),
+        ("qdisc cake 8001: root refcnt 2 bandwidth 20Mbit\n", "`sojourn tc` reads"),
+        ("Timestamp,DL_bitrate\nnow,5\nthen,6\n", "line 2: `now` is not a time as"),
         ("sep=;\ntime_s;rate_mbps\n0;1\n1;2\n", "remove that line"),
         ('\x1e{"qlog_version": "0.3"}\n\x1e{"time": 1}\n', "is a qlog"),
         ('[{"kind": "fq_codel", "handle": "1:", "options": {}}]', "`sojourn tc` reads"),

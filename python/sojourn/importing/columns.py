@@ -21,7 +21,8 @@ from sojourn.importing.measured import Measurement, curve, loss_curve, rate_curv
 
 _WAYS = {
     "down": re.compile(
-        r"rate|bitrate|throughput|bandwidth|bw|capacity|down|dl|download|downlink|goodput"
+        r"rate|bitrate|throughput|tput|thrpt|thput|bandwidth|bw|capacity|down|dl|download|downlink"
+        r"|goodput"
     ),
     "up": re.compile(r"up|ul|upload|uplink"),
     "rtt": re.compile(r"rtt|ping|latency|round"),
@@ -137,7 +138,8 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for column in header:
-        words = re.split(r"[^a-z0-9%]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
+        parts = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", column)
+        words = re.split(r"[^a-z0-9%]+", parts.lower())
         matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
         if _RATE_ALONE.search(column) and units.rate_factor(column):
             matching = ["down"]

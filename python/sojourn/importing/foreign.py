@@ -35,6 +35,8 @@ _TEXTS = tuple(
          "is the output of ss; import a capture of its connections, pcap or pcapng"),
         (r"==== SUMMARY ====", "is networkQuality's text for people; run it with -c"),
         (r"#group,|#datatype,", f"is annotated CSV of InfluxDB; {_TABLE}"),
+        (r"Linux \d.*\(\d+ CPU\)", f"is sar's text; {_TABLE}"),
+        (r"(tc )?(qdisc|class|filter) \w+ ", "is a set-up of tc, which `sojourn tc` reads"),
         (r"sep=.$", "begins with a line for spreadsheets (sep=); remove that line"),
     )
 )  # fmt: skip

@@ -121,11 +121,7 @@ def fifth_generation(rows: Rows, name: str) -> Measurement:
         if cells[at["DL_bitrate"]] in MISSING:
             missing += 1
             continue
-        stamp = cells[at["Timestamp"]]
-        try:
-            time = datetime.strptime(stamp, "%Y.%m.%d_%H.%M.%S").replace(tzinfo=UTC).timestamp()
-        except ValueError:
-            raise InputError(f"{place}: `{stamp}` is not a time as 2019.12.16_13.40.04") from None
+        time = _time(cells[at["Timestamp"]], place)
         rate = number(cells[at["DL_bitrate"]], place) * 1e3
         seconds.setdefault(time, []).append((rate, f"line {line}"))
     points = [
@@ -147,6 +143,20 @@ def fifth_generation(rows: Rows, name: str) -> Measurement:
         result.unknown.append(f"the rate in {missing} rows without one: the last one holds on")
     result.unknown.append("the rate upstream: UL_bitrate is that of acknowledgements")
     return result
+
+
+def _time(stamp: str, place: str) -> float:
+    """Seconds since 1970 of a date as G-NetTrack writes it, or of ISO 8601."""
+    for read in (_of_net_track, datetime.fromisoformat):
+        try:
+            return read(stamp).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            pass
+    raise InputError(f"{place}: `{stamp}` is not a time as 2019.12.16_13.40.04")
+
+
+def _of_net_track(stamp: str) -> datetime:
+    return datetime.strptime(stamp, "%Y.%m.%d_%H.%M.%S")
 
 
 def lumos(rows: Rows, name: str) -> Measurement:

@@ -192,8 +192,9 @@ def _from_json(documents: list[Any], name: str, given: Mapping[str, str]) -> Mea
             )
         if reader := _reader(first):
             return reader(first, name)
-        if len(documents) > 1 and _is_table(documents):
-            return columns.of_rows(_rows(documents), name, given)
+        rows = _by_columns(first) if len(documents) == 1 else documents
+        if rows and _is_table(rows):
+            return columns.of_rows(_rows(rows), name, given)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
@@ -210,6 +211,14 @@ def _is_table(documents: list[Any]) -> bool:
         and not any(isinstance(value, dict | list) for value in row.values())
         for row in documents
     )
+
+
+def _by_columns(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of lists of the same length, each a column; empty for others."""
+    lists = list(document.values())
+    if not all(isinstance(column, list) and len(column) == len(lists[0]) for column in lists):
+        return []
+    return [dict(zip(document, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 def _rows(documents: list[dict[str, Any]]) -> Rows:

@@ -16,6 +16,8 @@ _BIT_RATE = re.compile(rf"{_PREFIX}(?:bits?{_PER_SECOND}?|b{_PER_SECOND})", re.I
 _BYTE_RATE = re.compile(rf"{_PREFIX}bytes?{_PER_SECOND}?", re.IGNORECASE)
 # `B/s` and `Bps` differ from bits by their case.
 _SHORT_BYTE_RATE = re.compile(rf"(?i:{_PREFIX})B(?:{_PER_SECOND})?")
+# Names in capitals do not tell bits from bytes.
+_CAPITALS = re.compile(r"[KMGT]?B(?:PS|/S)")
 
 TIMES = {
     "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0,
@@ -32,8 +34,10 @@ SHARES = {"%": 0.01, "percent": 0.01, "pct": 0.01, "share": 1.0, "ratio": 1.0, "
 
 
 def rate_factor(unit: str) -> float | None:
-    """bit/s per unit, such as ``Mbit/s``, ``kbps`` or ``MB/s``; None if it is not such a unit."""
+    """bit/s per unit, such as ``Mbit/s``, ``kbps`` or ``MB/s``; None otherwise, as for ``MBPS``."""
     unit = unit.strip()
+    if _CAPITALS.fullmatch(unit):
+        return None
     if found := _SHORT_BYTE_RATE.fullmatch(unit) or _BYTE_RATE.fullmatch(unit):
         return 8 * _PREFIXES[found[1].lower()]
     found = _BIT_RATE.fullmatch(unit)
