@@ -310,7 +310,7 @@ def test_a_pipe_in_the_place_of_any_file_is_refused_at_once(command, words):
         os.mkfifo(command.folder / name)
     (command.folder / "study.toml").write_text(
         'name = "s"\nscenario = "base.toml"\nmetrics = ["goodput"]\nseeds = 1\n'
-        '[[axes]]\nname = "a"\nkey = "seed"\nvalues = [1]\n'
+        '[[axes]]\nname = "a"\nkey = "flows.bulk.count"\nvalues = [1]\n'
     )
     message = command.refused(*words)
     assert any(why in message for why in ("not a regular file", "no such file")), message

@@ -81,7 +81,7 @@ def study(folder: Path) -> Path:
     wanted = {
         "name": HOSTILE, "scenario": "dumbbell-reno", "seeds": 2,
         "metrics": ["queue/bottleneck/delay_p95", "queue/bottleneck/utilisation"],
-        "set": {"name": HOSTILE, "duration": "1s", "warmup": "0s"},
+        "set": {"duration": "1s", "warmup": "0s"},
         "axes": [
             {"name": "aqm", "key": "links.bottleneck.queue", "values": ["pie", "codel"]},
             {"name": "title", "key": "name", "values": [HOSTILE, "plain"]},

@@ -741,7 +741,7 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ('{"status": "success", "data": {"resultType": "matrix"}}', "answer of Prometheus"),
         ('[{"msm_id": 1, "prb_id": 2, "result": []}]', "RIPE Atlas"),
         ('{"log": {"entries": []}}', "of a browser"),
-        ('{"downloadSpeed": 9, "downloadUnit": "furlongs", "latency": 1}', "no known unit"),
+        ('{"downloadSpeed": 9, "downloadUnit": "furlongs", "latency": 1}', "not a known unit"),
         ('{"download": 0, "upload": 0, "ping": 9, "bytes_sent": 1}', "without a rate"),
     ],
 )

@@ -173,7 +173,7 @@ def test_a_library_that_a_law_needs_is_in_its_digest(folder):
         (f"#include <stdlib.h>\n{START % 'exit(0)'}", ".start = start,",
          "libmost.so: its law: it called exit(), which ends the run"),
         (f"#include <unistd.h>\n{START % '_exit(0)'}", ".start = start,",
-         "ends the process that calls its hooks (code 0); see what they do"),
+         "libmost.so: its law: it called _exit(), which ends the run"),
     ],
 )  # fmt: skip
 def test_a_library_that_cannot_be_loaded_is_refused_in_a_sentence(folder, before, fields, sentence):

@@ -199,7 +199,7 @@ def refuse_twice(axes: Sequence[StudyAxis], among: str) -> None:
     for axis in axes:
         if "seed" in axis.keys:
             raise InputError(
-                f"{among}.{axis.name}: seeds are 1, 2, ... at every point; write `seeds`"
+                f"{among}.{axis.name}: sets the seed, but `seeds` gives those of a point"
             )
 
 
