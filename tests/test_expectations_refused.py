@@ -39,6 +39,7 @@ REFUSED = [
     *((SHARE.replace(BOUND, bounds), sentence) for bounds, sentence in BEYOND),
     (WITHOUT, 'expect[0].metric: this key is missing; write for example metric = "delay_p95"'),
     *((BAD.replace(BOUND, bounds), sentence) for bounds, sentence in CONTRADICTORY),
+    (GOOD.replace('["pie", "codel"]', "[]"), "expect[0].for: is empty; name AQMs, or leave it out"),
 ]
 # A transfer that ends before counting begins, so its class has no value.
 NEVER = BAD.replace("delay_p95", "completion_p50")

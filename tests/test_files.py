@@ -316,6 +316,11 @@ def test_a_pipe_in_the_place_of_any_file_is_refused_at_once(command, words):
     assert any(why in message for why in ("not a regular file", "no such file")), message
 
 
+def test_a_file_in_the_place_of_a_store_is_refused(command):
+    message = command.refused("study", "begin", "aqm-load-rtt", "--store", "small.toml")
+    assert "--store small.toml: is a file; give a folder" in message
+
+
 def test_a_refusal_quotes_nothing_of_a_file_that_a_scenario_names(command):
     (command.folder / "secret").write_text("root:x:hash\n")
     rate = '{ kind = "trace", file = "secret" }'

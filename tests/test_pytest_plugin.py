@@ -138,6 +138,13 @@ def test_fewer_seeds_can_be_asked_for(session):
     assert "comes of 1 seed; at least" in session("--sojourn-seeds", "1").stdout
 
 
+def test_doubtful_runs_are_warnings(session):
+    doubtful = GOOD.replace('["pie", "codel"]', '["codel:interval=1ms"]')
+    (session.folder / NAME).write_text(HOME + doubtful)
+    done = session("--sojourn-seeds", "3")
+    assert "interval: 1ms is shorter than the base RTT" in done.stdout
+
+
 def test_wrong_scenarios_are_a_line_each(session):
     (session.folder / "a.scenario.toml").write_text("name = [\n")
     (session.folder / NAME).write_text(HOME + BAD.replace("p95", "p59"))

@@ -74,7 +74,7 @@ pub fn rate_or_outage(text: &str) -> Result<Option<Rate>, String> {
         "kbit" => 1_000,
         "mbit" => 1_000_000,
         "gbit" => 1_000_000_000,
-        "" => return Err(format!("a rate needs a unit: `{number}mbit` or `{number}kbit`")),
+        "" => return Err(format!("a rate needs a unit: `{number}mbit` or `{number}bit`")),
         _ => return Err(rate_unit_advice(number, unit)),
     };
     match scaled(number, scale).map_err(|e| e.describe(text, "one bit per second"))? {

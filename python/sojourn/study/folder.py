@@ -47,10 +47,15 @@ class LocalFolder:
 
     Args:
         path: where.
+
+    Raises:
+        InputError: there is a file.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
+        if self._path.exists() and not self._path.is_dir():
+            raise InputError(f"--store {path}: is a file; give a folder")
 
     @property
     def address(self) -> str:  # noqa: D102

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -251,10 +252,14 @@ def assert_metric(
 def require_passed(decision: Decision) -> None:
     """Refuse a decision that has not passed, with two commands that show it.
 
+    Doubtful runs give warnings, which pytest lists.
+
     Raises:
         AssertionError: it has failed.
         NotDecided: it is undecided, or a run was invalid.
     """
+    for text in decision.warnings:
+        warnings.warn(text, stacklevel=2)
     if decision.outcome == "passed":
         return
     expected = decision.expected

@@ -135,7 +135,8 @@ metrics! {
         better: Always(Higher)
     };
 
-    /// Jain's index of fairness of the per-flow goodputs, for bulk flows; 1 means equal.
+    /// Jain's index of fairness of the per-flow goodputs, for a class with bulk flows, of which all
+    /// flows count; 1 means equal.
     JAIN = ("jain", "Jain's index") of Class, MetricKind::Score, {
         better: Always(Higher), centre: Median, margin: Margin::of(0.01),
         tables: &[Compare, AgreeWide]

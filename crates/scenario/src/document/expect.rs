@@ -52,8 +52,21 @@ pub struct Expectation {
     pub max_seeds: u32,
     /// What it holds for: AQMs (`"pie"`), or tables with `aqm`, `engine` and `set`. The default is
     /// the scenario as it is, in the simulator.
-    #[serde(default, rename = "for", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        rename = "for",
+        deserialize_with = "some_cases",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub cases: Vec<ExpectationCase>,
+}
+
+fn some_cases<'de, D: Deserializer<'de>>(given: D) -> Result<Vec<ExpectationCase>, D::Error> {
+    let cases = Vec::deserialize(given)?;
+    match cases.is_empty() {
+        true => Err(de::Error::custom("is empty; name AQMs, or leave it out")),
+        false => Ok(cases),
+    }
 }
 
 impl Expectation {
