@@ -10,6 +10,7 @@ import pytest
 from sojourn import _core, plots
 from sojourn.errors import InputError, NothingToPlot
 from sojourn.plots import clouds, outputs, style
+from sojourn.plots.curves import Curve
 from sojourn.running.result import Result
 from synthetic import AQMS, comparison, result
 
@@ -165,3 +166,9 @@ def test_a_figure_in_pgf_is_read_by_latex(compared, tmp_path):
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_value_of_an_interval_is_drawn_over_it():
+    curve = Curve.of_intervals("", [1.0, 2.0], [5.0, 7.0], style.PALETTE[0])
+    assert (list(curve.x), list(curve.y)) == ([0.0, 1.0, 2.0], [5.0, 7.0, 7.0])
+    assert curve.steps  # each value until the next point

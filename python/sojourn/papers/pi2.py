@@ -242,7 +242,7 @@ def _delay_figures(name: str, title: str) -> Callable[[Pools, Values], Mapping[s
 def _throughput_figures(name: str, title: str) -> Callable[[Pools, Values], Mapping[str, Figure]]:
     def figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
         lines = [
-            Curve(label, t_s, rate * 1e-6, COLOURS[aqm], steps=True)
+            Curve.of_intervals(label, t_s, rate * 1e-6, COLOURS[aqm])
             for aqm, label in AQMS.items()
             for t_s, rate in pools[aqm].throughput_bps()[:1]
         ]

@@ -38,6 +38,19 @@ class Curve:
     steps: bool = False
     width: float = 1.3
 
+    @classmethod
+    def of_intervals(cls, label: str, ends: ArrayLike, values: ArrayLike, colour: str) -> Curve:
+        """A line of values that hold for intervals, the first of which begins at 0.
+
+        Args:
+            label: text in the legend.
+            ends: the end of each interval.
+            values: the same number of values.
+            colour: a colour of `style`.
+        """
+        x, y = np.asarray(ends), np.asarray(values)
+        return cls(label, np.append(0.0, x), np.append(y, y[-1:]), colour, steps=True)
+
 
 @dataclass(frozen=True)
 class Panel:

@@ -97,7 +97,7 @@ def _f5_figures(pools: Pools, _values: Values) -> Mapping[str, Figure]:
     panels = []
     for letter, (key, words) in zip("abc", LOADS.items(), strict=True):
         t_s, rate = pools[key].throughput_bps()[0]
-        lines = [Curve("total", t_s, rate * 1e-6, COLOURS["pie"], steps=True)]
+        lines = [Curve.of_intervals("total", t_s, rate * 1e-6, COLOURS["pie"])]
         if key == "light":
             lines += [_flow_curve(pools[key].packets()[0], i) for i in range(5)]
         panels.append(
