@@ -25,6 +25,7 @@ from sojourn.comparing.verdict import verdict
 from sojourn.describing.aqm_list import split
 from sojourn.describing.library import load, shipped
 from sojourn.describing.metrics import row_of
+from sojourn.describing.queues import left_out
 from sojourn.errors import InputError
 from sojourn.report import page, to_json
 from synthetic import comparison
@@ -190,6 +191,14 @@ def engine_comparison(seeds: int) -> Comparison:
     return Comparison(
         made.scenario, made.link, made.seeds, results, references={names[0]: names[1]}
     )
+
+
+def test_the_head_says_what_the_kernel_does_not_tell_apart() -> None:
+    resolved = {"engine": {"linux": {"bottleneck": "kernel"}}}
+    (line,) = left_out(resolved, engines=["sim", "linux"])
+    assert "drops at a limit" in line
+    assert left_out(resolved, engines=["sim"]) == []
+    assert left_out({"engine": {"linux": {"bottleneck": "sojourn"}}}, engines=["linux"]) == []
 
 
 def test_between_engines_the_question_is_agreement() -> None:

@@ -139,10 +139,10 @@ def test_fewer_seeds_can_be_asked_for(session):
 
 
 def test_doubtful_runs_are_warnings(session):
-    doubtful = GOOD.replace('["pie", "codel"]', '["codel:interval=1ms"]')
+    doubtful = GOOD.replace('["pie", "codel"]', '["codel:target=1ms,interval=10ms"]')
     (session.folder / NAME).write_text(HOME + doubtful)
     done = session("--sojourn-seeds", "3")
-    assert "interval: 1ms is shorter than the base RTT" in done.stdout
+    assert "interval: 10ms is shorter than the base RTT" in done.stdout
 
 
 def test_wrong_scenarios_are_a_line_each(session):

@@ -35,7 +35,7 @@ def print_result(result: Result) -> None:
         print("\n".join([*lines(groups), f"digest {result.digest}"]))
     manifest = result.manifest
     notes = [
-        *left_out(manifest.get("scenario", {})),
+        *left_out(manifest.get("scenario", {}), engines=[manifest.get("engine", "")]),
         *effective_lines(manifest.get("effective", [])),
     ]
     for line in notes:

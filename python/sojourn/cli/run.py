@@ -116,7 +116,7 @@ def run(
         console.show_json(facts | {
             "out": str(out) if out else None, "summary": rows,
             "head": [
-                *left_out(result.manifest["scenario"]),
+                *left_out(result.manifest["scenario"], engines=[engine]),
                 *effective_lines(result.manifest["effective"]),
             ],
         })  # fmt: skip

@@ -89,9 +89,16 @@ def head(comparison: ComparedRuns) -> list[str]:
     return [
         _span(comparison, resolved),
         *(lines(comparison.until, len(comparison.seeds)) if comparison.until else []),
-        *left_out(resolved, comparison.link),
+        *notes(comparison),
         *(line for line in map(_line, contenders(comparison)) if line),
     ]
+
+
+def notes(comparison: ComparedRuns) -> list[str]:
+    """What its numbers do not include or tell apart; see `left_out`."""
+    resolved = json.loads(comparison.scenario.resolved_json())
+    runs = (run for aqm in comparison.aqms for run in comparison.of(aqm))
+    return left_out(resolved, comparison.link, {str(run.manifest.get("engine")) for run in runs})
 
 
 def _span(comparison: ComparedRuns, resolved: dict[str, Any]) -> str:

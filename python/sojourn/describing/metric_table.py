@@ -475,7 +475,10 @@ ROWS: tuple[MetricRow, ...] = (
         better="higher",
         together="higher",
         centre="median",
-        doc="Jain's index of fairness of the per-flow goodputs, for bulk flows; 1 means equal.",
+        doc=(
+            "Jain's index of fairness of the per-flow goodputs, for a class with bulk flows, of "
+            "which all flows count; 1 means equal."
+        ),
         relative=0.0,
         least=0.01,
         tables=("compare", "agree_wide",),

@@ -85,14 +85,23 @@ def link_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
     return dict(found)
 
 
-def left_out(resolved: dict[str, Any], link: str | None = None) -> list[str]:
-    """Queues that the queue delay of a link does not include, one sentence each.
+_CAUSES = (
+    "Engine linux counts drops at a limit as drops of the AQM: the kernel does not tell them apart."
+)
+
+
+def left_out(
+    resolved: dict[str, Any], link: str | None = None, engines: Iterable[str] = ()
+) -> list[str]:
+    """What the numbers of a link do not include or tell apart, one sentence each.
 
     Args:
         resolved: the resolved scenario.
         link: name of the link; all links by default.
+        engines: names of the engines that ran.
     """
-    return [
+    is_of_kernel = resolved.get("engine", {}).get("linux", {}).get("bottleneck") == "kernel"
+    return [_CAUSES] * (is_of_kernel and "linux" in engines) + [
         f"Queue delay of {each['name']} leaves out the device below, which holds up to "
         f"{each['device']['limit']}; one-way delay and path RTT include it."
         for each in resolved.get("links", [])

@@ -15,7 +15,7 @@ from sojourn import _core, files
 from sojourn.comparing import equivalence
 from sojourn.comparing.compared_runs import ComparedRuns, run_folder
 from sojourn.comparing.conclusions import method, sentences
-from sojourn.comparing.contenders import contenders, head
+from sojourn.comparing.contenders import contenders, head, notes
 from sojourn.comparing.dominance import few_seeds, plane
 from sojourn.comparing.fairness import all_warnings
 from sojourn.comparing.metrics import every, headline_text
@@ -24,7 +24,6 @@ from sojourn.comparing.shaping import family, omitted_figures
 from sojourn.comparing.table import dominance_table, has_tests, legend, table_rows, zero_note
 from sojourn.comparing.verdict import verdict
 from sojourn.describing.finite import without_nan
-from sojourn.describing.queues import left_out
 from sojourn.engines import registry
 from sojourn.markup import drawing_in_html, policy, style_in_html
 from sojourn.report import interactive
@@ -219,7 +218,7 @@ def context_of(comparison: ComparedRuns) -> dict[str, Any]:
         "has_notes": has_tests(comparison) or bool(comparison.references),
         "legend": legend(comparison),
         "head": head(comparison),
-        "left_out": left_out(json.loads(comparison.scenario.resolved_json()), comparison.link),
+        "left_out": notes(comparison),
         "contenders": contenders(comparison),
         "zero_note": zero_note(comparison),
         "dominance": dominance_table(comparison),
