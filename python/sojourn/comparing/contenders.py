@@ -95,7 +95,7 @@ def head(comparison: ComparedRuns) -> list[str]:
 
 
 def notes(comparison: ComparedRuns) -> list[str]:
-    """What its numbers do not include or tell apart; see `left_out`."""
+    """What its numbers do not include or distinguish; see `left_out`."""
     resolved = json.loads(comparison.scenario.resolved_json())
     runs = (run for aqm in comparison.aqms for run in comparison.of(aqm))
     return left_out(resolved, comparison.link, {str(run.manifest.get("engine")) for run in runs})

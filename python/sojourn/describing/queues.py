@@ -85,15 +85,13 @@ def link_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
     return dict(found)
 
 
-_CAUSES = (
-    "Engine linux counts drops at a limit as drops of the AQM: the kernel does not tell them apart."
-)
+_CAUSES = "Engine linux counts drops at a limit as those of the AQM: it cannot distinguish them."
 
 
 def left_out(
     resolved: dict[str, Any], link: str | None = None, engines: Iterable[str] = ()
 ) -> list[str]:
-    """What the numbers of a link do not include or tell apart, one sentence each.
+    """What the numbers of a link do not include or distinguish, one sentence each.
 
     Args:
         resolved: the resolved scenario.
