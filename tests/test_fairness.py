@@ -193,6 +193,13 @@ def engine_comparison(seeds: int) -> Comparison:
     )
 
 
+def test_between_engines_equal_runs_are_one_value_without_an_interval() -> None:
+    made = engine_comparison(seeds=2)
+    alike = {aqm: [runs[0]] * 2 for aqm, runs in made.results.items()}
+    found = Comparison(made.scenario, made.link, made.seeds, alike, references=made.references)
+    assert all(math.isnan(cell.estimate.half_width) for cell in found.cells)
+
+
 def test_the_head_says_what_the_kernel_does_not_tell_apart() -> None:
     resolved = {"engine": {"linux": {"bottleneck": "kernel"}}}
     (line,) = left_out(resolved, engines=["sim", "linux"])

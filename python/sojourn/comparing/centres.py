@@ -40,9 +40,16 @@ def estimate_of(
         values: see `estimate_about`.
         confidence: that of the interval.
     """
-    if row.kind == "share" and row.centre == "mean" and not any(map(math.isinf, values)):
-        return share_estimate(values, confidence)
+    if row.centre == "mean":
+        return mean_of(row, values, confidence)
     return estimate_about(row.centre, values, operands_of(row), confidence)
+
+
+def mean_of(row: MetricRow, values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of a metric, also of one that is shown as a median; see `estimate_of`."""
+    if row.kind == "share" and not any(map(math.isinf, values)):
+        return share_estimate(values, confidence)
+    return estimate_about("mean", values, operands_of(row), confidence)
 
 
 def operands_of(row: MetricRow) -> int:

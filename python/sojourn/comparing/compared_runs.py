@@ -12,7 +12,13 @@ from urllib.parse import quote
 from sojourn import _core
 from sojourn.comparing import shaping
 from sojourn.comparing.between_engines import EngineAgreement
-from sojourn.comparing.centres import estimate_about, estimate_of, operands_of, rounding
+from sojourn.comparing.centres import (
+    estimate_about,
+    estimate_of,
+    mean_of,
+    operands_of,
+    rounding,
+)
 from sojourn.comparing.equivalence import is_equivalent, margin
 from sojourn.comparing.looks import Looks
 from sojourn.comparing.medians import median_estimate, sign_test
@@ -22,7 +28,7 @@ from sojourn.comparing.pairing import correlation
 from sojourn.comparing.records import difference_record, estimate_record
 from sojourn.comparing.rows import MetricEstimate, PairedDifference
 from sojourn.comparing.runs_table import runs_table
-from sojourn.comparing.statistics import Estimate, PairedTest, holm, paired, share_estimate
+from sojourn.comparing.statistics import Estimate, PairedTest, holm, paired
 from sojourn.describing.metrics import OWN
 from sojourn.running.result import Result
 from sojourn.tabular import Columns, Tabular, arrow
@@ -201,9 +207,7 @@ class ComparedRuns(Tabular):
 
     def estimate(self, metric: Metric, aqm: str) -> Estimate:
         """A metric of an AQM over its seeds."""
-        values = self.values(metric, aqm)
-        if aqm in self.fixed:
-            values = values[:1]
+        values = self._replicas(metric, aqm)
         # Engines are compared by means, as `sojourn agree` does, with half-widths of a difference.
         if self.references:
             return estimate_about("mean", values, operands_of(metric.row))
@@ -211,9 +215,14 @@ class ComparedRuns(Tabular):
 
     def _shown(self, metric: Metric, aqm: str) -> Estimate:
         """As `estimate`; between engines, too, the interval of a share lies within 0 to 1."""
-        if self.references and metric.row.kind == "share":
-            return share_estimate(self.values(metric, aqm))
+        if self.references:
+            return mean_of(metric.row, self._replicas(metric, aqm))
         return self.estimate(metric, aqm)
+
+    def _replicas(self, metric: Metric, aqm: str) -> list[float]:
+        """The values, of which those of an AQM in `fixed` count once."""
+        values = self.values(metric, aqm)
+        return values[:1] if aqm in self.fixed else values
 
     @cached_property
     def _all_metrics(self) -> list[Metric]:

@@ -17,7 +17,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sojourn.comparing.statistics import Estimate, estimate, share_estimate
+from sojourn.comparing.centres import mean_of
+from sojourn.comparing.statistics import Estimate, estimate
 from sojourn.describing.metrics import row_of
 from sojourn.running.replicas import Progress
 from sojourn.running.store import warn
@@ -362,8 +363,7 @@ def _of(run: Numbers, metric: str) -> float:
 
 def _interval(metric: str, runs: Sequence[Numbers]) -> Estimate:
     """The mean over seeds, which conditions are about, with its interval."""
-    values = [_of(run, metric) for run in runs]
-    return (share_estimate if row_of(metric).kind == "share" else estimate)(values)
+    return mean_of(row_of(metric), [_of(run, metric) for run in runs])
 
 
 def _mean(values: Sequence[float]) -> float:
