@@ -444,15 +444,10 @@ SOURCES := $(RUST) $(shell find python -name '*.py' -o -name '*.toml' -o -name '
 # The environment holds the package once: as a wheel in release mode, as a wheel that compiles in a
 # third of the time (`make demo`), or in place as `make develop` leaves it, with what the tests need.
 # Each removes the stamps of the others.
-$(VENV)/installed: $(SOURCES) | $(VENV)/bin/python
+$(VENV)/tried: export MATURIN_PEP517_ARGS := --profile source
+$(VENV)/installed $(VENV)/tried: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
-	@rm -f $(VENV)/tried $(VENV)/developed
-	@touch $@
-
-$(VENV)/tried: $(SOURCES) | $(VENV)/bin/python
-	MATURIN_PEP517_ARGS='--profile source' \
-	    $(BIN)/python -m pip install --quiet --disable-pip-version-check .
-	@rm -f $(VENV)/installed $(VENV)/developed
+	@rm -f $(VENV)/installed $(VENV)/tried $(VENV)/developed
 	@touch $@
 
 # One compilation serves this and `cargo test`.

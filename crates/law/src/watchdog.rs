@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Number of looks at one call after which it counts as hanging. Looks are counted instead of time,
 /// so a suspended machine is not mistaken for a hanging library. A call takes microseconds.
 const MOST_LOOKS: u32 = 30;
-/// Less CPU time than this, in so many looks, means that calls sleep: 1 %.
+/// Calls that use less CPU time than this during these looks sleep: 1 % of the time.
 const LEAST_CPU: Duration = Duration::from_millis(300);
 
 /// A thread that calls libraries.

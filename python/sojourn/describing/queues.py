@@ -11,6 +11,7 @@ from sojourn.errors import InputError
 
 # Links or flows of a scenario that a message or a table on the terminal names.
 MOST_SHOWN = 20
+_CAUSES = "Engine linux counts drops at a limit as those of the AQM: it cannot distinguish them."
 _LONG_NUMBER = re.compile(r"\b[1-9]\d*\.\d{4,}")
 
 
@@ -85,9 +86,6 @@ def link_of(resolved: dict[str, Any], link: str) -> dict[str, Any]:
     return dict(found)
 
 
-_CAUSES = "Engine linux counts drops at a limit as those of the AQM: it cannot distinguish them."
-
-
 def left_out(
     resolved: dict[str, Any], link: str | None = None, engines: Iterable[str] = ()
 ) -> list[str]:
@@ -99,7 +97,8 @@ def left_out(
         engines: names of the engines that ran.
     """
     is_of_kernel = resolved.get("engine", {}).get("linux", {}).get("bottleneck") == "kernel"
-    return [_CAUSES] * (is_of_kernel and "linux" in engines) + [
+    causes = [_CAUSES] if is_of_kernel and "linux" in engines else []
+    return causes + [
         f"Queue delay of {each['name']} leaves out the device below, which holds up to "
         f"{each['device']['limit']}; one-way delay and path RTT include it."
         for each in resolved.get("links", [])
