@@ -24,10 +24,10 @@ SEARCH = {
 }  # fmt: skip
 
 
-def search(store, **more):
+def search(store, report=pytest.fail, **more):
     pytest.importorskip("optuna")
     found = parse_tune(SEARCH | more)
-    return tune(found, str(store), executor=ThreadPoolExecutor(2), report=pytest.fail)
+    return tune(found, str(store), executor=ThreadPoolExecutor(2), report=report)
 
 
 def test_a_goal_is_read_with_the_units_of_scenarios():
@@ -112,6 +112,15 @@ def test_a_condition_that_nothing_meets_gives_no_result_and_says_so(tmp_path):
 def test_a_metric_that_the_scenario_does_not_have_is_refused_by_its_name(tmp_path):
     with pytest.raises(InputError, match="delay_p59` in every run; did you mean `queue"):
         search(tmp_path, goal="minimise delay_p59")
+
+
+def test_warnings_of_a_scenario_are_reported_with_its_name(tmp_path):
+    short = {"scenario": "dumbbell-cubic", "set": {"links.bottleneck.buffer": "3p"}}
+    said = []
+    with pytest.raises(InputError, match="delay_p59"):  # nothing more is run
+        search(tmp_path, said.append, goal="minimise delay_p59", held_out=[short])
+    (text,) = said
+    assert text.startswith("dumbbell-cubic links.bottleneck.buffer=3p: links.bottleneck.queue")
 
 
 def tried(text: str, *losses: float, excess: float = 0.0) -> Tried:

@@ -106,7 +106,7 @@ def heat_map(
 
     @style.figure
     def draw() -> Figure:
-        drawing, axes = style.panels(title, 1, len(checked.aqms), 1.9)
+        drawing, axes = style.panels(title, len(checked.aqms), len(checked.aqms), 1.9)
         for axis, aqm in zip(axes, checked.aqms, strict=True):
             cells = checked.grid[aqm]
             table = np.array([[value(cells[n, rtt]) for rtt in check_scenarios.RTTS_MS]

@@ -56,14 +56,10 @@ def boxes(
         columns: panels in a row.
         height_in: height of a row in inches.
     """
-    columns = min(columns, len(panels))
-    drawing, grid = style.panels(title, -(-len(panels) // columns), columns, height_in)
-    for axes, panel in zip(grid, panels, strict=False):
+    drawing, grid = style.panels(title, len(panels), columns, height_in)
+    for axes, panel in zip(grid, panels, strict=True):
         _draw(axes, panel, colours)
-    for axes in grid[len(panels) :]:
-        axes.set_axis_off()
-    style.share_axes(grid[: len(panels)])
-    style.shared_legend(drawing, grid)
+    style.shared(drawing, grid)
     return drawing
 
 

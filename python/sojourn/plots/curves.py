@@ -93,15 +93,10 @@ def curves(title: str, panels: Sequence[Panel], columns: int = 2, height_in: flo
         columns: panels in a row.
         height_in: height of a row in inches.
     """
-    columns = min(columns, len(panels))
-    rows = -(-len(panels) // columns)
-    drawing, grid = style.panels(title, rows, columns, height_in)
-    for axes, panel in zip(grid, panels, strict=False):
+    drawing, grid = style.panels(title, len(panels), columns, height_in)
+    for axes, panel in zip(grid, panels, strict=True):
         _draw(axes, panel)
-    for axes in grid[len(panels) :]:
-        axes.set_axis_off()
-    style.share_axes(grid[: len(panels)])
-    style.shared_legend(drawing, grid)
+    style.shared(drawing, grid)
     return drawing
 
 

@@ -41,7 +41,7 @@ __all__ = [
     "AQM_COLOURS", "GRID", "INK", "LOSS", "MARK", "MUTED", "PALETTE", "PAPER", "WIDTH_IN",
     "colour_of", "colours", "curves", "dashes", "figure", "filled", "lay_out", "lay_out_grid",
     "legend", "legend_place", "markers", "markers_of_curves", "new", "panels", "plain_log", "png",
-    "saved", "share_axes", "shared_legend", "sized", "styled", "svg",
+    "saved", "shared", "shared_legend", "sized", "styled", "svg",
 ]  # fmt: skip
 
 # Space above a title, in points.
@@ -231,22 +231,33 @@ def new(height_in: float, title: str, rows: int = 1, columns: int = 1) -> tuple[
     return drawing, list(axes.flat)
 
 
-def panels(title: str, rows: int, columns: int, height_in: float) -> tuple[Figure, list[Axes]]:
+def panels(title: str, count: int, columns: int, height_in: float) -> tuple[Figure, list[Axes]]:
     """A figure with a title and axes, row by row, each with its own scales.
 
     Args:
         title: title of the figure.
-        rows: rows of axes.
-        columns: columns of axes.
+        count: number of axes.
+        columns: axes in a row, at most.
         height_in: height of a row in inches, without title and legend.
     """
+    columns = min(columns, count)
+    rows = -(-count // columns)
     drawing = Figure(figsize=(_width_in.get(), height_in * rows + 0.7), layout="constrained")
     _title(drawing, title)
-    return drawing, list(drawing.subplots(rows, columns, squeeze=False).flat)
+    axes = list(drawing.subplots(rows, columns, squeeze=False).flat)
+    for unused in axes[count:]:
+        unused.set_axis_off()
+    return drawing, axes[:count]
 
 
-def share_axes(axes: Sequence[Axes]) -> None:
-    """Give axes of a figure with the same label, hence the same quantity, the same limits."""
+def shared(drawing: Figure, axes: Sequence[Axes]) -> None:
+    """Give axes that show the same quantity the same limits, and the figure one legend."""
+    _share_limits(axes)
+    shared_legend(drawing, axes)
+
+
+def _share_limits(axes: Sequence[Axes]) -> None:
+    """Axes with the same label show the same quantity."""
     for label, limits, put in (
         (Axes.get_xlabel, Axes.get_xlim, Axes.set_xlim),
         (Axes.get_ylabel, Axes.get_ylim, Axes.set_ylim),

@@ -23,7 +23,7 @@ from sojourn.scenario import document_toml
 from sojourn.search import asking
 from sojourn.search.attack_file import BADNESS, AttackSearch, check_classes
 from sojourn.search.simplifying import simplify
-from sojourn.search.trials import opened
+from sojourn.search.trials import opened, report_doubts
 from sojourn.search.tune_file import FIRST_HELD_OUT
 from sojourn.search.variants import Attacked, ScenarioVariant, Variants
 from sojourn.study.executors import Workers
@@ -117,7 +117,8 @@ def attack(
         executor: executes the runs; processes of this machine by default.
         jobs: number of these processes; one per core by default.
         progress: receives the progress of the runs of each step.
-        report: called with a sentence about every damaged file of the store.
+        report: called with every warning about the scenario that was found, or a damaged file of
+            the store.
 
     Raises:
         InputError: Optuna is not installed, or a scenario within the bounds is not legal.
@@ -125,11 +126,10 @@ def attack(
     """
     study = asking.sampler(1, search.seed)
     check_classes(search)
-    facts: dict[str, Any] = {"search": search.name, "document": dict(search.document)}
-    if search.laws:
-        facts["laws"] = [vars(law) for law in search.laws]
-    with opened(store, facts, executor, jobs, progress, report) as trials:
-        return _search(search, trials, study)
+    with opened(search, store, executor, jobs, progress, report) as trials:
+        found = _search(search, trials, study)
+    report_doubts(search.name, found.scenario, report)
+    return found
 
 
 def _search(search: AttackSearch, trials: Any, study: Any) -> AttackResult:

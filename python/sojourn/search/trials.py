@@ -15,7 +15,7 @@ from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sojourn import _core
 from sojourn.comparing.metrics import ABOVE
@@ -102,16 +102,32 @@ class Wish:
     seeds: tuple[int, ...]
 
 
+class Search(Protocol):
+    """What `tune` and `attack` have in common."""
+
+    @property
+    def name(self) -> str:
+        """The name of the search."""
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """The search as written."""
+
+    @property
+    def laws(self) -> Sequence[LawFile]:
+        """Custom laws among its AQMs."""
+
+
 @contextmanager
 def opened(
-    store: str, search: Mapping[str, Any], executor: Executor | Workers | None, jobs: int | None,
+    search: Search, store: str, executor: Executor | Workers | None, jobs: int | None,
     progress: Progress | None, report: Callable[[str], None],
 ) -> Iterator[Trials]:  # fmt: skip
     """The runs of a search on these workers; both end with the block.
 
     Args:
+        search: the search.
         store: folder, or any address that fsspec reads.
-        search: description of the search in its store: name and document.
         executor: executes the runs; processes of this machine by default.
         jobs: number of these processes; one per core by default.
         progress: receives the progress of each call.
@@ -121,9 +137,18 @@ def opened(
         InputError: the store has runs of another version of Sojourn.
         OSError: the store cannot be written.
     """
+    facts: dict[str, Any] = {"search": search.name, "document": dict(search.document)}
+    if search.laws:
+        facts["laws"] = [vars(law) for law in search.laws]
     workers = executors.chosen(executor, jobs)
-    with closing(workers), closing(Trials(store, search, workers, progress, report)) as trials:
+    with closing(workers), closing(Trials(store, facts, workers, progress, report)) as trials:
         yield trials
+
+
+def report_doubts(name: str, scenario: _core.Scenario, report: Callable[[str], None]) -> None:
+    """Report what makes a scenario a doubtful experiment."""
+    for text in scenario.warnings:
+        report(f"{name}: {text}")
 
 
 class Trials:

@@ -24,7 +24,14 @@ from sojourn.running.replicas import Progress
 from sojourn.running.store import warn
 from sojourn.search import asking
 from sojourn.search.goals import Aim, Condition, check_numbers
-from sojourn.search.trials import Numbers, SearchScenario, Trials, Wish, opened
+from sojourn.search.trials import (
+    Numbers,
+    SearchScenario,
+    Trials,
+    Wish,
+    opened,
+    report_doubts,
+)
 from sojourn.search.tune_file import FIRST_HELD_OUT, TuneSearch
 from sojourn.study.axes import Value
 from sojourn.study.executors import Workers
@@ -166,17 +173,17 @@ def tune(
         executor: executes the runs; processes of this machine by default.
         jobs: number of these processes; one per core by default.
         progress: receives the progress of the runs of each step.
-        report: called with a sentence about every damaged file of the store.
+        report: called with every warning about a scenario or a damaged file of the store.
 
     Raises:
         InputError: Optuna is not installed, the default has no ratio, a setting is not legal.
         OSError: the store cannot be written.
     """
     study = asking.sampler(len(search.goal.aims), search.seed)
-    facts: dict[str, Any] = {"search": search.name, "document": dict(search.document)}
-    if search.laws:
-        facts["laws"] = [vars(law) for law in search.laws]
-    with opened(store, facts, executor, jobs, progress, report) as trials:
+    for place in (*search.scenarios, *search.held_out):
+        default = place.point({f"links.{search.link}.queue": search.aqm})
+        report_doubts(place.name, default.scenario, report)
+    with opened(search, store, executor, jobs, progress, report) as trials:
         return _Tuning(search, trials).run(study)
 
 
