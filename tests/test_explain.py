@@ -8,6 +8,7 @@ import pytest
 from sojourn import _core
 from sojourn.describing import schema_keys
 from sojourn.describing.explain import WIDTH, explain, find
+from sojourn.describing.metrics import TABLE
 from sojourn.errors import InputError
 
 # Every law, discipline and dialect that the README of the registry promises.
@@ -185,3 +186,24 @@ def test_the_kind_of_a_table_may_be_left_out_of_a_key():
         find("topology.link")
     for path in schema_keys.keys():  # noqa: SIM118, a function
         assert schema_keys.find(path).path == path
+
+
+@pytest.mark.parametrize("name", list(TABLE))
+def test_every_metric_is_explained_without_the_links_of_a_page(name):
+    text = explain(name)
+    assert f"{name}  (metric, {TABLE[name].scope}" in text
+    assert "](" not in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert explain(f"{TABLE[name].scope}/x/{name}").endswith(text.rpartition("\n\n")[2])
+
+
+def test_a_metric_says_how_comparisons_judge_it():
+    text = explain("queue/bottleneck/delay_p95")
+    assert "equivalent      within 5% of the baseline or 1.00 ms, the larger" in text
+    assert "verdict         corrected with the headline family" in text
+    assert "within 1 percentage point" in explain("utilisation")
+    assert "flows (list of table" in explain("flows") and "(metric, class" in explain("flows")
+    with pytest.raises(InputError, match="did you mean `delay_p9"):
+        explain("delay_p59")
+    with pytest.raises(InputError, match="no AQM"):
+        explain("queue/bottleneck/goodput")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -11,11 +12,12 @@ from sojourn import _core
 from sojourn.cli import console, once, options
 from sojourn.describing.formatting import counted
 from sojourn.describing.library import describe, load, parse_set, shipped
+from sojourn.describing.metrics import TABLE
 from sojourn.describing.queues import MOST_SHOWN, queue_line
 from sojourn.reading import shown
 
 _DECLARED = {"aqms": _core.aqms, "ccs": _core.ccs, "tcps": _core.tcps}
-_WHAT = (*_DECLARED, "scenarios", "plots")
+_WHAT = (*_DECLARED, "metrics", "scenarios", "plots")
 
 
 @once.command(
@@ -29,13 +31,16 @@ Examples:
 @click.argument("what", type=click.Choice(_WHAT))
 @options.json_option
 def show_list(what: str, as_json: bool) -> int:
-    """List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures."""
+    """List what there is: AQMs, congestion controls, TCPs, metrics, shipped scenarios, figures."""
     if what in _DECLARED:
         entries = _DECLARED[what]()
         lines = {entry["name"]: entry["doc"] for entry in entries}
     elif what == "scenarios":
         lines = {name: describe(path) for name, path in shipped().items()}
         entries = [{"name": n, "doc": lines[n], "file": str(p)} for n, p in shipped().items()]
+    elif what == "metrics":
+        lines = {row.name: f"{row.label} ({row.scope})" for row in TABLE.values()}
+        entries = [asdict(row) for row in TABLE.values()]
     else:
         from sojourn.plots import KINDS
 
@@ -44,8 +49,9 @@ def show_list(what: str, as_json: bool) -> int:
     if as_json:
         console.show_json(entries)
     else:
+        width = max(map(len, lines))
         for name, doc in lines.items():
-            print(f"{name:<16} {doc}")
+            print(f"{name:<{width}} {doc}")
     return 0
 
 
@@ -55,13 +61,14 @@ Examples:
   sojourn explain pie
   sojourn explain pie.target
   sojourn explain cubic
+  sojourn explain delay_p95
   sojourn explain links.rate
 """
 )
 @click.argument("topic")
 @options.json_option
 def explain(topic: str, as_json: bool) -> int:
-    """Explain an AQM, a congestion control, a TCP, a parameter or a key of a scenario."""
+    """Explain an AQM, a congestion control, a TCP, a parameter, a metric or a scenario's key."""
     from sojourn.describing import explain as explaining
 
     if as_json:

@@ -74,7 +74,7 @@ COMMANDS = {
     ),
     "explain": Entry(
         "ask", "explain",
-        "Explain an AQM, a congestion control, a TCP, a parameter or a key of a scenario.",
+        "Explain an AQM, a congestion control, a TCP, a parameter, a metric or a scenario's key.",
     ),
     "export": Entry(
         "exporting", "export",
@@ -87,7 +87,7 @@ COMMANDS = {
     "kernel": Entry("kernel", "kernel", "The guest kernel that the engine linux runs."),
     "list": Entry(
         "ask", "show_list",
-        "List what there is: AQMs, congestion controls, TCPs, shipped scenarios, figures.",
+        "List what there is: AQMs, congestion controls, TCPs, metrics, shipped scenarios, figures.",
     ),
     "live": Entry(
         "live", "live",

@@ -6,10 +6,14 @@ import functools
 import re
 import textwrap
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from sojourn import _core
 from sojourn.describing import schema_keys
+from sojourn.describing.formatting import show_value
+from sojourn.describing.metric_table import MetricRow
+from sojourn.describing.metrics import TABLE
 from sojourn.describing.nearest import meant
 from sojourn.errors import InputError, ScenarioError
 from sojourn.loading.bring import bring, names_code
@@ -48,17 +52,18 @@ def find(topic: str) -> list[tuple[Entry, Entry | None]]:
 
 
 def explain(topic: str) -> str:
-    """A topic as text of at most `WIDTH` columns: what `find` finds, a TCP, a scenario's key.
+    """A topic as text of at most `WIDTH` columns: what `find` finds, a TCP, a metric, a key.
 
     Raises:
         InputError: see `find`.
     """
-    key = schema_keys.find(topic)
-    if key is not None:
-        return _key(key)
-    found, tcp = _meant(topic)
-    parts = [_entry(e) if p is None else _param(e, p) for e, p in found]
-    return "\n\n".join([*parts, *([_tcp(tcp)] if tcp else [])])
+    key, metric = schema_keys.find(topic), _metric_of(topic)
+    parts = [*([_key(key)] if key else []), *([_metric(metric)] if metric else [])]
+    if not parts:
+        found, tcp = _meant(topic)
+        parts = [_entry(e) if p is None else _param(e, p) for e, p in found]
+        parts += [_tcp(tcp)] if tcp else []
+    return "\n\n".join(parts)
 
 
 def declared(topic: str) -> list[Entry]:
@@ -67,11 +72,19 @@ def declared(topic: str) -> list[Entry]:
     Raises:
         InputError: see `find`.
     """
-    key = schema_keys.find(topic)
-    if key is not None:
-        return [{"path": key.path, "required": key.required, "schema": key.schema}]
+    key, metric = schema_keys.find(topic), _metric_of(topic)
+    if key or metric:
+        keys = [{"path": key.path, "required": key.required, "schema": key.schema}] if key else []
+        return keys + ([asdict(metric)] if metric else [])
     found, tcp = _meant(topic)
     return [*(param or entry for entry, param in found), *([tcp] if tcp else [])]
+
+
+def _metric_of(topic: str) -> MetricRow | None:
+    """The metric of that name or key, such as ``queue/bottleneck/delay_p95``."""
+    scope, _, name = topic.rpartition("/")
+    row = TABLE.get(name)
+    return row if row and scope.partition("/")[0] in ("", row.scope) else None
 
 
 def _meant(topic: str) -> tuple[list[tuple[Entry, Entry | None]], Entry | None]:
@@ -117,13 +130,13 @@ def _miss(topic: str, entries: Iterable[Entry]) -> str:
     known = [e["name"] for e in entries]
     known += [f"{e['name']}.{p['name']}" for e in entries for p in e["params"]]
     known += sorted({p["name"] for e in entries for p in e["params"]})
-    known += [*_tcps(), *schema_keys.keys()]
+    known += [*_tcps(), *TABLE, *schema_keys.keys()]
     of_kinds = [f"`{key.path}`" for key in schema_keys.of_kinds(topic)]
     near = f"; did you mean {' or '.join(of_kinds)}?" if of_kinds else ""
     near = near or meant(topic, known, cutoff=0.5) or ";"
     return (
-        f"{topic}: no AQM, congestion control, TCP, parameter or key of a scenario has "
-        f"this name{near} `sojourn list aqms`, `ccs` and `tcps` list what is known, and "
+        f"{topic}: no AQM, congestion control, TCP, parameter, metric or key of a scenario has "
+        f"this name{near} `sojourn list aqms`, `ccs`, `tcps` and `metrics` list what is known, and "
         "`sojourn explain links` and `sojourn explain flows` begin with a scenario's keys"
     )
 
@@ -289,6 +302,32 @@ def _tcp(entry: Entry) -> str:
     rules = [(rule["name"], rule["value"]) for rule in entry["rules"]]
     lines = [f"{entry['name']}  (TCP)", *_wrapped(entry["doc"], 2), "", "rules:"]
     return "\n".join([*lines, *_columns(rules), "", f'set it: tcp = "{entry["name"]}"'])
+
+
+def _metric(row: MetricRow) -> str:
+    doc = re.sub(r"[;,]? \(?\[[^]]+\]\([^)]+\)\)?", "", row.doc)  # links of the page
+    facts = [
+        ("unit in tables", row.unit),
+        ("better", row.better or f"neither: {row.why}"),
+        ("over seeds", row.centre),
+        ("equivalent", f"within {_margin(row)}"),
+        ("verdict", "corrected with the headline family" if row.headline else "exploratory"),
+    ]
+    facts += [("written by", f"only sojourn {row.only}")] if row.only else []
+    facts += [("not written", row.never)] if row.never else []
+    lines = [f"{row.name}  (metric, {row.scope}, {row.kind})", *_wrapped(doc, 2), ""]
+    return "\n".join([*lines, *_columns(facts)])
+
+
+def _margin(row: MetricRow) -> str:
+    """The margin of equivalence."""
+    least = show_value(row.name, row.least, row.unit)
+    if row.kind == "share":
+        least = f"{100 * row.least:g} percentage point"
+    if not row.relative:
+        return least
+    share = f"{row.relative:.0%} of the baseline"
+    return f"{share} or {least}, the larger" if row.least else share
 
 
 def _key(key: schema_keys.SchemaKey) -> str:
