@@ -29,8 +29,9 @@ from sojourn.engines.ns3 import runner
 BENCHES = Path(__file__).parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BENCHES.parent / "target"))
 OURS = TARGET / "release" / "sojourn-benches"
-# Our simulator is so fast that start-up would dominate a run as long as the peer's.
-OUR_TIMES, ROUNDS = 20, 3
+ROUNDS = 3
+# Start-up varies by tenths of a second; two runs must differ by more.
+LEAST_S = 1.5
 # One packet of the runner's packets.bin: fate 0 is sent, 1 dropped; direction 0 is forward
 # (ns3/runner/recorder.h).
 RECORD = numpy.dtype([("other", "V28"), ("fate", "u1"), ("causes", "V2"), ("direction", "u1")])
@@ -168,7 +169,7 @@ def _peers(others: list[str]) -> tuple[list[Peer], list[str]]:
             Peer(f"ns-3 {runner.VERSION.split('.post')[0]}", _ns3_aqm, _ns3, _without_access_rates)
         )
     else:
-        missing.append("ns-3's runner is not built (`sojourn ns3 build`).")
+        missing.append("ns-3's runner is not built (`sojourn ns3 build --source .`).")
     for other in others:
         name, _, program = other.partition("=")
         if not program:
@@ -187,19 +188,36 @@ def _cases() -> dict[str, dict[str, str]]:
     return cases
 
 
+def _between(keys: Keys, run: Callable[[int], Work], times: int) -> Work:
+    """A long run minus a short one, each `times` as long as the case says."""
+    short, long = (int(value) * times for value in keys["between"].split())
+    return run(long).beyond(run(short))
+
+
+def _times(keys: Keys, run: Callable[[int], Work]) -> int:
+    """How many times longer the runs must be."""
+    times = 1
+    while _between(keys, run, times).cpu_s < LEAST_S:
+        times *= 2
+    return times
+
+
 def _row(peer: Peer, case: str, keys: dict[str, str]) -> str:
-    """Alternate rounds of the peer and ours, each a long run minus a short one."""
-    short, long = (int(value) for value in keys["between"].split())
+    """Rounds of the peer and ours in turns."""
     sets = {key: value for key, value in keys.items() if key != "between"}
     changed = peer.without(sets)
     sets |= changed
     aqm = peer.aqm(keys["links.bottleneck.queue"])
-    theirs, ours = [], []
-    for _ in range(ROUNDS):
-        theirs.append(peer.run(case, sets, long).beyond(peer.run(case, sets, short)))
-        slow, fast = short * OUR_TIMES, long * OUR_TIMES
-        ours.append(_ours(case, fast, aqm, changed).beyond(_ours(case, slow, aqm, changed)))
-    ratios = [mine.speed() / other.speed() for mine, other in zip(ours, theirs, strict=True)]
+    sides = (
+        lambda milliseconds: peer.run(case, sets, milliseconds),
+        lambda milliseconds: _ours(case, milliseconds, aqm, changed),
+    )
+    times = [_times(keys, run) for run in sides]
+    rounds = [
+        [_between(keys, *side) for side in zip(sides, times, strict=True)] for _ in range(ROUNDS)
+    ]
+    theirs, ours = zip(*rounds, strict=True)
+    ratios = [mine.speed() / other.speed() for other, mine in rounds]
     mine, other = (statistics.median(work.speed() for work in side) for side in (ours, theirs))
     return (
         f"| {case} | {peer.name} | `{aqm}` | {other:.0f} | {mine:.0f} | "
