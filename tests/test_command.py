@@ -422,3 +422,18 @@ def test_the_warnings_of_a_run_are_about_the_aqm_that_runs(command):
     assert "prague" not in marking.stderr
     other = command("run", *prague, "links.bottleneck.queue=dualpi2", "--aqm", "codel")
     assert other.stderr.count("prague reacts to marks, but") == 1
+
+
+def test_progress_is_complete_only_with_the_last_run(monkeypatch, capsys):
+    from sojourn.cli import console
+
+    monkeypatch.setattr(console.time, "monotonic", iter([0.0, 10.0, 20.0, 30.0]).__next__)
+    lines = console.Lines()
+    lines.start(4, 40.0)
+    lines.update(2, 40.0)
+    lines.update(4, 40.0)
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split(", ")[:2] for line in said] == [
+        ["2 of 4 runs", "99 %"],
+        ["4 of 4 runs", "100 %"],
+    ]

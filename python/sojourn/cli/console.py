@@ -87,8 +87,10 @@ class Lines:
 
         rate = simulated_s / (now - self._began)
         left_s = (self._total_s - simulated_s) / rate
+        # A run that is simulated is not complete before its results are read.
+        percent = min(int(100 * simulated_s / self._total_s), 100 if runs == self._runs else 99)
         say(
-            f"{runs:,} of {_counted(self._runs)}, {100 * simulated_s / self._total_s:.0f} %, "
+            f"{runs:,} of {_counted(self._runs)}, {percent} %, "
             f"{rate:.0f} simulated s per s, {about(left_s)} left"
         )
 
