@@ -184,7 +184,7 @@ SHORT = {
         ("rate_mbit_s", 1e6), ("throughput (Kbits/sec)", 1e3), ("bits_per_second", 1.0),
         ("rate_KiB/s", 8192.0), ("Mbps", 1e6), ("kB/s", 8e3), ("downlink_throughput_bps", 1.0),
         ("bandwidth_MBytes/sec", 8e6), ("rate Mibit/s", 2.0**20), ("DLThroughput(kbps)", 1e3),
-        ("PHY_tput_Mbps", 1e6),
+        ("PHY_tput_Mbps", 1e6), ("MeanThroughputMbps", 1e6),
     ],
 )  # fmt: skip
 def test_a_column_of_rates_may_be_named_in_many_ways(
@@ -336,6 +336,58 @@ def test_iperf3_says_which_end_and_what_was_lost(tmp_path: Path) -> None:
     measured = taken(tmp_path, json.dumps(report))
     assert measured.up and measured.up.values == (3e6, 6e6)
     assert any("less the share that was lost" in text for text in measured.read)
+
+
+def test_iperf3_counts_lost_datagrams_in_each_interval(tmp_path: Path) -> None:
+    def row(start: int, **more: Any) -> dict[str, Any]:
+        return {"start": float(start), "end": start + 1.0, "bits_per_second": 9e6, **more}
+
+    shares = [0.0, 30.0, 6.0]
+    counted = [{"sum": row(n, lost_percent=share)} for n, share in enumerate(shares)]
+    end = {"sum": {"lost_percent": 12.0}}
+    test = {"protocol": "UDP", "reverse": 1}
+    report = {"start": {"test_start": test}, "intervals": counted, "end": end}
+    measured = taken(tmp_path, json.dumps(report))
+    assert measured.losses and measured.losses.values == (0.0, 0.3, 0.06)
+    assert measured.loss == pytest.approx(0.12)
+    assert "losses of 0 to 30 % of an interval's datagrams" in measured.read
+    text = imported(measured, "x", "file", Assumptions(), "x").text
+    assert '#     ["1s", 0.3],' in text
+    both = [{"sum": row(n), "sum_bidir_reverse": row(n, lost_percent=share)}
+            for n, share in enumerate(shares)]  # fmt: skip
+    report |= {"start": {"test_start": {"protocol": "UDP"}}, "intervals": both}
+    measured = taken(tmp_path, json.dumps(report))
+    assert measured.losses and measured.losses.values == (0.0, 0.3, 0.06)
+    assert measured.up and measured.up.values[0] == pytest.approx(0.88 * 9e6)
+
+
+def test_iperf3_in_both_directions_has_a_rate_each_way(tmp_path: Path) -> None:
+    rows = [{**row, "sum_bidir_reverse": {**row["sum"], "bits_per_second": 7e6 + n}}
+            for n, row in enumerate(IPERF3["intervals"])]  # fmt: skip
+    start = {"test_start": {"protocol": "TCP", "num_streams": 2, "bidir": 1}}
+    measured = taken(tmp_path, json.dumps({**IPERF3, "start": start, "intervals": rows}))
+    assert measured.up and measured.up.values == (4e6, 8e6)
+    assert measured.down and measured.down.values == (7e6 + 1, 7e6 + 2)
+    assert "2 intervals of TCP from the server, 7 Mbit/s in the mean" in measured.read
+
+
+def test_iperf_2_sums_the_streams_of_each_interval(tmp_path: Path) -> None:
+    row = "20230501101110,1.1.1.2,5,1.1.1.1,5001,{},{},117,{}{}\n"
+    tcp = "".join(
+        row.format(stream, f"{n}.0-{n + 1}.0", rate, "")
+        for n in range(3)
+        for stream, rate in ((3, 4_000_000), (4, 5_000_000 + n), (-1, 9_000_000))
+    )
+    measured = taken(tmp_path, tcp + row.format(3, "0.0-3.0", 7, ""))
+    assert measured.down == StepCurve((0, 1, 2), (9e6, 9e6 + 1, 9e6 + 2), 3)
+    assert measured.streams == 2
+    udp = "".join(
+        row.format(3, f"{n}.0-{n + 1}.0", 1_000_000, f",0.05,{5 * n},100,{5 * n}.0,0")
+        for n in range(3)
+    )
+    losses = taken(tmp_path, udp).losses
+    assert losses and losses.values == pytest.approx((0, 0.05, 0.1))
+    assert "seventh column" in refused(tmp_path, udp + "20230501101110,1.1.1.2\n")
 
 
 def test_udp_without_a_datagram_has_no_share_of_losses(tmp_path: Path) -> None:
@@ -595,6 +647,67 @@ def test_speed_tests_have_one_rate_in_units_of_their_own(
     imported(measured, "x", "file", Assumptions(), "x")
 
 
+SIVEL_HEAD = (
+    "Server ID,Sponsor,Server Name,Timestamp,Distance,Ping,Download,Upload,Share,IP Address\n"
+)
+SIVEL_ROW = '1,Nitel,"Atlanta, GA",2023-05-01T1{}:00:00.1Z,12.3,12.5,94000000,9400000.0,,1.2.3.4\n'
+LIBRE_ROW = "2023-05-01T1{}:00:00Z,Amsterdam,http://x,12.5,0.4,94,9.4,,1.2.3.4\n"
+OOKLA_HEAD = (
+    '"server name","server id","idle latency","idle jitter","packet loss","download","upload",'
+    '"download bytes","upload bytes","share url","download server count","download latency"\n'
+)
+OOKLA_ROW = '"A, B","1","12.5","0.5","N/A","11750000","1175000","7","8","https://x","1","32.1"\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SIVEL_HEAD + SIVEL_ROW.format(0), SIVEL_ROW.format(0), LIBRE_ROW.format(0),
+        OOKLA_HEAD + OOKLA_ROW, OOKLA_ROW, SIVEL_HEAD + SIVEL_ROW.format(0) + SIVEL_ROW.format(1),
+        LIBRE_ROW.format(0) + LIBRE_ROW.format(1),
+        '"Timestamp",' + OOKLA_HEAD + "".join(f'"2025/01/01 0{n}:00:00",{OOKLA_ROW}' for n in "12"),
+    ],
+)  # fmt: skip
+def test_speed_tests_as_csv_may_lack_their_header(tmp_path: Path, text: str) -> None:
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values[0] == pytest.approx(94e6)
+    assert measured.up and measured.up.values[0] == pytest.approx(9.4e6)
+    assert measured.base_rtt_s == 0.0125
+
+
+def test_times_of_day_go_on_after_midnight(tmp_path: Path) -> None:
+    measured = taken(tmp_path, "time,rate_mbps\n23:59:59,1\n00:00:00,2\n00:00:02,3\n")
+    assert measured.down and measured.down.times_s == (0, 1, 3)
+    line = "{}: 64 bytes from 1.1.1.1: icmp_seq={} ttl=57 time=9 ms\n"
+    text = line.format("2024-01-01 23:59:58", 1) + line.format("2024-01-02 00:00:04", 4)
+    measured = taken(tmp_path, text)
+    assert measured.rtt and measured.rtt.times_s == (0, 6)
+
+
+def test_messages_after_a_report_are_left_out(tmp_path: Path) -> None:
+    measured = taken(tmp_path, json.dumps(IPERF3) + "\niperf3: error - closed\n")
+    assert measured.down and measured.down.values == (4e6, 8e6)
+    assert any("from line 2 on" in text for text in measured.unknown)
+
+
+def test_cake_autorate_logs_the_rates_of_its_shapers(tmp_path: Path) -> None:
+    head = "LOG_DATETIME; LOG_TIMESTAMP; CAKE_DL_RATE_KBPS; CAKE_UL_RATE_KBPS"
+    log = f"SYSLOG; 2023; 1.0; Starting\nDATA_HEADER; {head}\nLOAD_HEADER; {head}\n"
+    for n in range(3):
+        log += f"LOAD; 2023; {1.7e9 + n}; 1; 1\nDATA; 2023; {1.7e9 + n + 0.5}; 4500{n}; 9000\n"
+    measured = taken(tmp_path, log)
+    assert measured.down == StepCurve((0, 1, 2), (45e6, 45.001e6, 45.002e6), 3)
+    assert measured.up and set(measured.up.values) == {9e6}
+
+
+def test_an_amount_is_no_rate(tmp_path: Path) -> None:
+    text = "time_s,downlink_MB\n0,10\n1,11\n"
+    assert "--unit downlink_MB=MB/s, else divide it" in refused(tmp_path, text)
+    assert "--unit up_mbit=mbit/s" in refused(tmp_path, "time_s,up_mbit\n0,10\n1,11\n")
+    measured = taken(tmp_path, text, downlink_MB="MB/s")
+    assert measured.down and measured.down.values == (80e6, 88e6)
+
+
 def test_iperf3_streams_with_the_full_report_or_of_two_tests(tmp_path: Path) -> None:
     lines: list[Any] = [{"event": "start", "data": IPERF3["start"]}]
     lines += [{"event": "interval", "data": row} for row in IPERF3["intervals"]]
@@ -720,7 +833,6 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("r 0.114 1 2 cbr 1000 ------- 2 1.0 3.1 0 0\n", "trace of ns-2 or ns-3"),
         ("MIGRATED TCP STREAM TEST from 0.0.0.0 port 0\n", "through Flent"),
         ("iperf3: error - unable to connect\n{}", "from the first { on"),
-        ("20230501101110,1.1.1.2,5,1.1.1.1,5001,3,0.0-1.0,117,941\n", "iperf 2's CSV"),
         ("traceroute to a (1.1.1.1), 30 hops max\n 1  a (1.1.1.1)  1.1 ms\n", "text of ping"),
         ("Start: 2023\nHOST: a      Loss%   Snt\n  1.|-- a  0.0%  10\n", "text of ping"),
         ('{"report": {"mtr": {}, "hubs": []}}', "text of ping"),
@@ -735,6 +847,25 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("Linux 6.1.0 (host)  05/01/2023  _x86_64_ (2 CPU)\n", "is sar's text"),
         ("qdisc cake 8001: root refcnt 2 bandwidth 20Mbit\n", "`sojourn tc` reads"),
         ("Timestamp,DL_bitrate\nnow,5\nthen,6\n", "line 2: `now` is not a time as"),
+        ("{}\n  99 KB / 1.00 sec = 9 Mbps 0 retrans\n", "no known format"),
+        ("  9.5 MB /   1.00 sec =  79.6 Mbps     0 retrans\n", "is nuttcp's text"),
+        ("Ping: 12.5 ms\nDownload: 94 Mbit/s\n", "run it again for JSON"),
+        ("PsPing v2.12\nReply from 1.1.1.1: 12.34ms\n", "another program than ping"),
+        (
+            "Reply from 1.1.1.2: TTL expired in transit.\n\nPing statistics for 1.1.1.1:\n"
+            "    Packets: Sent = 2, Received = 2, Lost = 0 (0% loss),\n",
+            "ping had no reply",
+        ),
+        ('[env]\nmode = "Isolated"\n', "is TOML"),
+        (bytes(257) + b"ustar\x0000", "is a tar archive"),
+        (gzip.compress(gzip.compress(b"0\n5\n")), "compressed twice"),
+        (b"\x89PNG\r\n\x1a\n", "is a picture"),
+        (b"RRD\x000003", "database of RRDtool"),
+        (b"\xcb\x59\x7c\xae\x82\xab\x72\x53\x02", "result of Crusader"),
+        ('{"dishGetHistory": {"current": "5", "popPingDropRate": [0]}}', "bulk_history"),
+        ('{"intervals": [], "summary": {}, "succeeded": true}', "result of perfSONAR"),
+        ('{"Key": "measurement", "Value": {}}', "keep its last line"),
+        ("DATA; 2023-11-14-22:13:20; 1.5; 2; 3; 4; 5; 6\n", "keep the header"),
         ("sep=;\ntime_s;rate_mbps\n0;1\n1;2\n", "remove that line"),
         ('\x1e{"qlog_version": "0.3"}\n\x1e{"time": 1}\n', "is a qlog"),
         ('[{"kind": "fq_codel", "handle": "1:", "options": {}}]', "`sojourn tc` reads"),

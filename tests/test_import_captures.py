@@ -215,6 +215,7 @@ LINKS = {
     "ethernet": (1, ETHERNET),
     "vlan": (1, bytes(12) + b"\x81\x00\x00\x07\x08\x00"),
     "pppoe": (1, bytes(12) + b"\x88\x64" + bytes(6) + b"\x00\x21"),
+    "802.3": (1, bytes(12) + b"\x04\x18" + b"\xaa\xaa\x03\0\0\0" + b"\x08\x00"),
     "sll": (113, bytes(14) + b"\x08\x00"),
     "sll2": (276, b"\x08\x00" + bytes(18)),
     "mpls": (1, bytes(12) + b"\x88\x47" + b"\x00\x01\x00\x40" + b"\x00\x02\x01\x40"),
@@ -504,3 +505,44 @@ def test_json_has_every_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     shown = json.loads(capsys.readouterr().out)
     assert shown["capture"]["flows"][0]["server"] == "10.0.0.2:443"
     assert load(str(target), []).duration_s >= 0.02
+
+
+def echo(number: int, back: bool = False) -> bytes:
+    ends = [bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])]
+    if back:
+        ends.reverse()
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 84, number, 0, 64, 1, 0) + ends[0] + ends[1]
+    return ip + struct.pack(">BBHHH", 0 if back else 8, 0, 0, 7, number) + bytes(56)
+
+
+def test_echo_requests_of_a_capture_are_delays_and_losses_over_time(tmp_path: Path) -> None:
+    packets = []
+    for n in range(40):
+        packets.append((500_000 * n, echo(n), 84))
+        if n not in (25, 26, 39):
+            packets.append((500_000 * n + 20_007 + 1000 * n, echo(n, back=True), 84))
+    found = taken(tmp_path, pcap(packets))
+    assert found.rtt and found.rtt.times_s[:2] == (0.0, 0.5)
+    assert found.rtt.values[:2] == pytest.approx((0.020007, 0.021007))
+    assert found.base_rtt_s == pytest.approx(0.020007)
+    assert found.loss == pytest.approx(3 / 40)
+    assert found.losses and found.losses.values == (0, 0, 0.2, 0.1)
+    assert any("37 of 40 echo requests from 10.0.0.1 to 10.0.0.2" in text for text in found.read)
+    scenario = imported(found, "x", "file", Assumptions("9mbit"), "x").text
+    assert '["0.5s", "0.001s"],' in scenario and 'rtt = "0.020007s"' in scenario
+    # Next to a transfer, the changes of the round trip may be those of its queue.
+    loaded = taken(tmp_path, pcap(packets + sent(start=1_000_000, count=30)))
+    assert loaded.is_loaded
+    assert "delay =" not in imported(loaded, "x", "file", Assumptions(), "x").text
+
+
+def test_a_clock_of_whole_seconds_tells_no_round_trips(tmp_path: Path) -> None:
+    fine = [(2000, segment(0, 1, 0x02, 0), 40), (22_000, segment(0, 5, 0x12, 0, True), 40),
+            (22_100, segment(0, 2, 0x10, 0), 40), *sent(start=30_000, count=1500)]  # fmt: skip
+    assert taken(tmp_path, pcap(fine)).base_rtt_s == pytest.approx(0.0201)
+    coarse = [(t // 1_000_000 * 1_000_000, data, size) for t, data, size in fine]
+    measured = taken(tmp_path, pcap(coarse))
+    assert measured.base_rtt_s is None
+    assert any("times finer than 1000 ms" in text for text in measured.unknown)
+    # 971 segments of 1040 B in the first second, and not ten times as many in 100 ms.
+    assert measured.up and measured.up.values[0] == pytest.approx(8 * 1040 * 971, rel=0.01)

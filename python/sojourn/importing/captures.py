@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sojourn import reading
 from sojourn.errors import InputError
 from sojourn.importing.compressed import CutError, plain
-from sojourn.importing.measured import Measurement, StepCurve
+from sojourn.importing.measured import Measurement, StepCurve, curve, loss_curve
 from sojourn.importing.traffic import Traffic, Way, base_rtt_s, ms
 
 As = Literal["transfers", "packets"]
@@ -27,6 +27,11 @@ _LONGEST_S = 86_400.0
 _BINS_PER_STEP = 10
 _FEWEST_LARGE = 10
 """With fewer packets of 1000 B than this, a step says nothing about the link's rate."""
+_SECOND_NS = 1_000_000_000
+_COARSE_NS = 1_000_000
+"""Round trips and rates of a clock with a coarser resolution are named as uncertain."""
+_FEWEST_TIMES = 10
+"""Times of fewer packets may be multiples of a large number by chance."""
 _TCP = 6
 _WAYS: tuple[Way, Way] = ("up", "down")
 
@@ -119,9 +124,11 @@ def _measurement(
             "(editcap -A, -B)"
         )
     result = Measurement(report["format"], details=report)
-    flows = report["flows"]
+    flows, coarse_ns = report["flows"], _coarse_ns(report)
     tcp = [flow for flow in flows if flow["protocol"] == _TCP]
-    result.down, result.up = (_rates(report[way], length_s) for way in ("down", "up"))
+    for flow in tcp:
+        _forget_below(coarse_ns, flow)
+    result.down, result.up = (_rates(report[way], length_s, coarse_ns) for way in ("down", "up"))
     known = [rtt for flow in tcp if (rtt := base_rtt_s(flow)) is not None]
     if known:
         result.base_rtt_s = statistics.median(known)
@@ -134,18 +141,45 @@ def _measurement(
                  for way in _WAYS},
     )  # fmt: skip
     _tell(report, tcp, known, result)
+    _pings(report, name, coarse_ns, result)
     _warn(report, cut, recordings, result)
     return result
 
 
-def _rates(arrivals: Mapping[str, Any], length_s: float) -> StepCurve | None:
+def _coarse_ns(report: Mapping[str, Any]) -> int:
+    """What all times are multiples of, if that is coarse; else 0."""
+    is_known = report["packets"] >= _FEWEST_TIMES and report["resolution_ns"] >= _COARSE_NS
+    return int(report["resolution_ns"]) if is_known else 0
+
+
+def _forget_below(coarse_ns: int, flow: dict[str, Any]) -> None:
+    """Remove round trips that the clock is too coarse to tell."""
+    halves = [flow[way] for way in _WAYS]
+    if (flow["handshake_ns"] or 0) < coarse_ns:
+        flow["handshake_ns"] = None
+    if sum(half["rtt_least_ns"] or 0 for half in halves) < coarse_ns:
+        for half in halves:
+            half |= {"round_trips": 0, "rtt_least_ns": None, "rtt_most_ns": None}
+
+
+def _window_bins(arrivals: Mapping[str, Any], coarse_ns: int) -> int:
+    """Bins that a rate is counted over: a tenth of a step, a step for a coarse clock, or 0."""
+    if coarse_ns <= arrivals["width_ns"] / _BINS_PER_STEP:
+        return 1
+    return _BINS_PER_STEP if coarse_ns <= arrivals["width_ns"] * _BINS_PER_STEP else 0
+
+
+def _rates(arrivals: Mapping[str, Any], length_s: float, coarse_ns: int) -> StepCurve | None:
     """The highest rate over a tenth of each step; without a transfer, that of the previous step."""
-    width_s = arrivals["width_ns"] / 1e9
+    width_s, window = arrivals["width_ns"] / 1e9, _window_bins(arrivals, coarse_ns)
+    if not window:
+        return None
     found: list[float | None] = []
     for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):
         bins = arrivals["bytes"][at : at + _BINS_PER_STEP]
         is_loaded = sum(arrivals["large"][at : at + _BINS_PER_STEP]) >= _FEWEST_LARGE
-        found.append(8 * max(bins) / width_s if is_loaded else None)
+        most = max(bins) if window == 1 else sum(bins) / window
+        found.append(8 * most / width_s if is_loaded else None)
     first = next((value for value in found if value is not None), None)
     if first is None:
         return None
@@ -172,9 +206,11 @@ def _tell(
         )
     for way, rates in (("down", result.down), ("up", result.up)):
         if rates:
+            window = _window_bins(report[way], _coarse_ns(report))
+            window_ms = window * report[way]["width_ns"] / 1e6
             result.read.append(
                 f"arrivals {_TOWARDS[way]}: up to {max(rates.values) / 1e6:.4g} Mbit/s over "
-                f"{report[way]['width_ns'] / 1e6:g} ms"
+                f"{window_ms:g} ms"
             )
     if known:
         result.read.append(
@@ -191,10 +227,44 @@ def _tell(
             )
 
 
+def _pings(report: Mapping[str, Any], name: str, coarse_ns: int, result: Measurement) -> None:
+    """Round trips and losses over time of the hosts with the most echo requests."""
+    pairs = sorted(report["echoes"], key=lambda pair: len(pair["round_trips_ns"]))
+    if not pairs:
+        return
+    pair = pairs[-1]
+    sent = [(t / 1e9, rtt) for t, rtt in sorted(pair["round_trips_ns"], key=lambda trip: trip[0])]
+    points: list[tuple[float, float, str]] = []
+    for t, rtt in sent:
+        # A flood may send two at the same time.
+        if rtt and rtt >= coarse_ns and (not points or t - points[-1][0] > _APART_S):
+            points.append((t, rtt / 1e9, f"the echo request at {t:.6f} s"))
+    answered = sum(rtt is not None for _, rtt in sent)
+    text = f"{answered} of {len(sent)} echo requests from {pair['client']} to {pair['server']}"
+    if len(points) > 1:
+        values = [value for _, value, _ in points]
+        text += f" were answered, after {ms(min(values))} to {ms(max(values))} at the capture"
+        result.rtt = curve(points, name)
+        result.is_loaded = bool(result.down or result.up)
+        if result.base_rtt_s is None:
+            result.base_rtt_s = min(values)
+        result.loss = 1 - answered / len(sent)
+        result.losses = loss_curve((t, rtt is None) for t, rtt in sent)
+    else:
+        text += " were answered"
+    result.read.append(text)
+    if len(pairs) > 1:
+        result.unknown.append(f"the echo requests between {len(pairs) - 1} other pairs of hosts")
+    if report["echoes_left_out"]:
+        result.unknown.append(f"{report['echoes_left_out']} echo requests after the first ones")
+
+
+_APART_S = 2e-6
 _TOWARDS = {"down": "to the clients", "up": "from the clients"}
 
 
 def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Measurement) -> None:
+    tcp = [flow for flow in report["flows"] if flow["protocol"] == _TCP]
     if stop := report["stop"]:
         result.unknown.append(
             f"everything from byte {stop['offset']} on: {cut or stop['why']}; "
@@ -214,6 +284,12 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
             "counts once"
         )
     result.unknown += [f"packets that could not be read: {text}" for text in report["unread"]]
+    coarse_ns = _coarse_ns(report)
+    if coarse_ns >= _SECOND_NS or (coarse_ns and (tcp or report["echoes"])):
+        result.unknown.append(
+            f"times finer than {ms(coarse_ns / 1e9)}: all are multiples of it, so shorter round "
+            "trips are unknown and longer ones uncertain; capture with microseconds"
+        )
     if report["fragments"]:
         result.unknown.append(
             f"the ports of {report['fragments']} later fragments: they count as flows without ports"
@@ -231,7 +307,6 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
         result.unknown.append(
             "packets other than TCP's: their recording would be too large, so they are left out"
         )
-    tcp = [flow for flow in report["flows"] if flow["protocol"] == _TCP]
     if missing := sum(not flow["has_syn"] for flow in tcp):
         result.unknown.append(
             f"the handshakes of {missing} of {len(tcp)} TCP connections: who opened them follows "

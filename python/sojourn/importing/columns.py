@@ -14,9 +14,17 @@ from datetime import UTC, datetime
 from math import isnan
 
 from sojourn.errors import InputError
-from sojourn.importing import units
+from sojourn.importing import iperf2, speedtables, speedtests, units
 from sojourn.importing.cells import MISSING, Rows, is_number, number, of_lines
-from sojourn.importing.logs import BARE, fifth_generation, lumos, mahimahi, mahimahi_log
+from sojourn.importing.logs import (
+    BARE,
+    cake_autorate,
+    fifth_generation,
+    is_cake_autorate,
+    lumos,
+    mahimahi,
+    mahimahi_log,
+)
 from sojourn.importing.measured import Measurement, curve, loss_curve, rate_curve, share_curve
 
 _WAYS = {
@@ -50,6 +58,16 @@ def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measureme
 
 def of_rows(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     """Read the cells of a table, as `read`."""
+    if iperf2.is_csv(rows):
+        return iperf2.read(rows, name)
+    if is_cake_autorate(rows):
+        return cake_autorate(rows, name)
+    if results := speedtables.results(rows, name):
+        if results.document:
+            return speedtests.read(results.document, name)
+        result = _headed(results.rows, name, results.units)
+        result.unknown.append("the rate of the link itself: it carries at least what a test got")
+        return result
     if len(rows[0][1]) >= 3 and rows[0][1][1] in ("#", "+", "-"):
         return mahimahi_log(rows, name)
     if len(rows) > 1 and all(is_number(cell) for cell in rows[0][1]):
@@ -177,14 +195,23 @@ def _table(
     rows: Rows, name: str, place_of: Mapping[str, int]
 ) -> list[tuple[str, dict[str, float]]]:
     """The numbers of the columns that matter; a missing quantity is NaN."""
-    result = []
+    result: list[tuple[str, dict[str, float]]] = []
+    midnights_s = 0.0
     for line, cells in rows[1:]:
         place = f"{name}, line {line}"
         if len(cells) != len(rows[0][1]):
             raise InputError(
                 f"{place}: has {len(cells)} columns where the header has {len(rows[0][1])}"
             )
-        row = {"time": _time(cells[place_of["time"]], place)}
+        time = cells[place_of["time"]]
+        row = {"time": midnights_s + _time(time, place)}
+        if (
+            _TIME_OF_DAY.fullmatch(time)
+            and result
+            and result[-1][1]["time"] - row["time"] > _NOON_S
+        ):
+            midnights_s += 2 * _NOON_S
+            row["time"] += 2 * _NOON_S
         for kind, index in place_of.items():
             if kind != "time":
                 is_missing = cells[index] in MISSING
@@ -202,7 +229,7 @@ def _time(cell: str, place: str) -> float:
     if found := _TIME_OF_DAY.fullmatch(cell):
         return 3600.0 * int(found[1]) + 60.0 * int(found[2]) + float(found[3])
     try:
-        stamp = datetime.fromisoformat(cell)
+        stamp = datetime.fromisoformat(_YEAR_FIRST.sub(r"\1-\2-\3", cell.removesuffix(" UTC")))
     except ValueError:
         raise InputError(
             f"{place}: `{cell}` is not a time; write seconds, or dates as 2026-01-31 12:00:00"
@@ -210,7 +237,9 @@ def _time(cell: str, place: str) -> float:
     return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
 
 
+_YEAR_FIRST = re.compile(r"^(\d{4})/(\d\d)/(\d\d)\b")
 _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)")
+_NOON_S = 43_200.0
 _YEAR_2100_S = 4.1e9
 
 
@@ -260,11 +289,17 @@ def _unit(column: str, known: Mapping[str, float]) -> str | None:
 
 def _rate(column: str) -> float | None:
     """bit/s per unit in a column's name; `bit_rate` has none."""
+    unit = _rate_unit(column)
+    return units.rate_factor(unit) if unit else None
+
+
+def _rate_unit(column: str) -> str | None:
     words = re.split(r"[_ ()\[\]]+", re.sub(r"(?i)bit[_ ]rate", "rate", column))
-    # `rate_Mbit_s` and `bits_per_second` end in several words.
-    candidates = [*words, "/".join(words[-2:]), "_".join(words[-3:])]
-    scales = [units.rate_factor(word) for word in candidates if word]
-    return next((scale for scale in reversed(scales) if scale is not None), None)
+    # `rate_Mbit_s` and `bits_per_second` end in several words, `ThroughputMbps` is one.
+    joined = re.findall(r"(?<=[a-z])[KMG][Bb]ps$", column)
+    candidates = [*joined, *words, "/".join(words[-2:]), "_".join(words[-3:])]
+    known = [word for word in candidates if word and units.rate_factor(word) is not None]
+    return known[-1] if known else None
 
 
 def _scale(column: str, kind: str, name: str, given: Mapping[str, str]) -> float:
@@ -282,7 +317,20 @@ def _scale(column: str, kind: str, name: str, given: Mapping[str, str]) -> float
             f"{name}: the column `{column}` has no known unit; give it, such as "
             f"{_option(column, example)}"
         )
+    if kind in ("down", "up") and not text and not _IS_RATE.search(column):
+        per_second = _option(column, f"{_rate_unit(column)}/s")
+        raise InputError(
+            f"{name}: the unit of `{column}` is one of an amount, not of a rate; if the amount is "
+            f"per second, give {per_second}, else divide it by its interval"
+        )
     return scale
+
+
+_IS_RATE = re.compile(
+    r"(?i:ps|per|[/_ ]s(?:ec(?:ond)?)?\b|bytes_sec|rate|through?put|tput|thrpt|thput|bandwidth|bw"
+    r"|capacity|goodput|speed)"
+)
+"""What a column's name has that makes its amount one per second."""
 
 
 def _take(

@@ -46,7 +46,13 @@ def read(data: dict[str, Any], name: str) -> Measurement:
     result = Measurement(f"Flent file of {title}")
     result.down = _rates(times, series, "download", name)
     result.up = _rates(times, series, "upload", name)
-    result.is_loaded = bool(result.down or result.up)
+    # So do UDP floods and web pages.
+    result.is_loaded = any(
+        value is not None
+        for label, values in series.items()
+        if not label.startswith("Ping")
+        for value in values
+    )
     _pings(times, series, name, result)
     if not (result.down or result.up or result.rtt):
         labels = ", ".join(f"`{label}`" for label in series) or "no series"
@@ -63,7 +69,8 @@ def read(data: dict[str, Any], name: str) -> Measurement:
     if len(set(counts)) == 1 and counts[0] > 1:
         result.streams = counts[0]
     _left_out(series, result)
-    result.unknown.append("the rate of the link itself: it carries at least what the flows got")
+    if result.down or result.up:
+        result.unknown.append("the rate of the link itself: it carries at least what the flows got")
     _host(data.get("metadata", {}), result)
     return result
 

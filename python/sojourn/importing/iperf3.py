@@ -10,7 +10,7 @@ from math import isnan
 from typing import Any
 
 from sojourn.errors import InputError
-from sojourn.importing.measured import Measurement, StepCurve, rate_curve
+from sojourn.importing.measured import Measurement, StepCurve, rate_curve, share_curve
 
 _SHORT = 0.1
 """A last interval shorter than this share of the one before is joined with it."""
@@ -63,21 +63,20 @@ def read(report: dict[str, Any], name: str) -> Measurement:
     # A server's report tells of the same flows from the other end.
     is_server = "accepted_connection" in report.get("start", {})
     is_received = is_reverse != is_server
+    received = _counted(report.get("server_output_json") or {})
     if is_received:
-        result.down = forward
-    elif received := _counted(report.get("server_output_json") or {}):
+        result.down, received = forward, intervals
+    elif received:
         result.up, is_received = _rates(received, "sum", name), True
         result.read.append("what arrived over time, from the server's report")
     else:
         result.up = forward
-    if all("sum_bidir_reverse" in row for row in intervals):
+    result.read.append(_counted_text(len(intervals), protocol, is_reverse, forward))
+    is_bidir = all("sum_bidir_reverse" in row for row in intervals)
+    if is_bidir:
         back = _rates(intervals, "sum_bidir_reverse", name)
         result.down, result.up = (result.down or back), (result.up or back)
-    result.read.append(
-        f"{len(intervals)} intervals of {protocol} "
-        + ("from the server" if is_reverse else "to the server")
-        + f", {forward.mean / 1e6:.4g} Mbit/s in the mean"
-    )
+        result.read.append(_counted_text(len(intervals), protocol, not is_reverse, back))
     if not is_received:
         result.unknown.append(
             "what arrived over time: the intervals are the sender's (the receiver's with -R, or "
@@ -96,7 +95,34 @@ def read(report: dict[str, Any], name: str) -> Measurement:
         share = 1 - result.loss
         result.up = replace(result.up, values=tuple(rate * share for rate in result.up.values))
         result.read.append("the rates upstream as what was sent, less the share that was lost")
+    if protocol == "UDP":
+        # The first link is the one downstream.
+        key = "sum_bidir_reverse" if is_bidir and not is_server else "sum"
+        _losses_over_time(intervals if is_bidir else received, key, name, result)
     return result
+
+
+def _counted_text(count: int, protocol: str, is_reverse: bool, rates: StepCurve) -> str:
+    way = "from the server" if is_reverse else "to the server"
+    return f"{count} intervals of {protocol} {way}, {rates.mean / 1e6:.4g} Mbit/s in the mean"
+
+
+def _losses_over_time(
+    intervals: list[dict[str, Any]], key: str, name: str, result: Measurement
+) -> None:
+    """The share of datagrams lost in each interval, which the receiver counts."""
+    counted = [
+        (float(row[key]["start"]), row[key]["lost_percent"] / 100, f"interval {number}")
+        for number, row in enumerate(intervals, start=1)
+        if not isnan(row[key].get("lost_percent", float("nan")))
+    ]
+    if len(counted) < 2 or len(counted) < len(intervals):
+        return
+    result.losses = share_curve(counted, name, intervals[-1][key]["end"] - counted[0][0])
+    result.loss = result.losses.mean
+    if any(result.losses.values):
+        least, most = (100 * of(result.losses.values) for of in (min, max))
+        result.read.append(f"losses of {least:.3g} to {most:.3g} % of an interval's datagrams")
 
 
 def _counted(report: dict[str, Any]) -> list[dict[str, Any]]:

@@ -44,11 +44,9 @@ def read(report: dict[str, Any], name: str) -> Measurement:
         f"{len(trips) - len(points)} of {len(trips)} packets were lost"
     )
     stats = report.get("stats", {})
-    if stats.get("upstream_loss_percent") is not None and stats.get("downstream_loss_percent"):
-        result.read.append(
-            f"losses upstream {stats['upstream_loss_percent']:.3g} %, "
-            f"downstream {stats['downstream_loss_percent']:.3g} %"
-        )
+    shares = [stats.get(f"{way}stream_loss_percent") for way in ("up", "down")]
+    if None not in shares:
+        result.read.append(f"losses upstream {shares[0]:.3g} %, downstream {shares[1]:.3g} %")
     first = points[0][0]
     result.losses = loss_curve(
         (time_s - first, not is_answered)

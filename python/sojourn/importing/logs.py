@@ -22,7 +22,7 @@ def mahimahi(rows: Rows, name: str) -> Measurement:
         if len(cells) != 1 or not _WHOLE.fullmatch(cells[0]):
             raise InputError(
                 f"{name}, line {line}: is not a whole number of milliseconds, as each line of a "
-                "Mahimahi trace is"
+                "Mahimahi trace is; rates need a column of times, such as `time_s,rate_mbps`"
             )
         if times and int(cells[0]) < times[-1]:
             raise InputError(f"{name}, line {line}: {cells[0]} ms comes after {times[-1]} ms")
@@ -185,3 +185,52 @@ def lumos(rows: Rows, name: str) -> Measurement:
     )
     result.unknown.append("the rate of the link itself: it carries at least what the transfer got")
     return result
+
+
+def cake_autorate(rows: Rows, name: str) -> Measurement:
+    """The log of cake-autorate 3: the rates that it gave to cake's shapers, in kbit/s."""
+    heads = {cells[0].removesuffix("_HEADER"): cells for _, cells in rows if _is_head(cells)}
+    for kind in _KINDS:
+        found = [(line, cells) for line, cells in rows if cells[0] == kind]
+        if kind in heads and len(found) > 1:
+            break
+    else:
+        raise InputError(
+            f"{name}: is a log of cake-autorate without two lines of DATA, LOAD or SUMMARY and "
+            "the header of these; keep the header when you cut the log"
+        )
+    result = Measurement("log of cake-autorate")
+    for column in ("CAKE_DL_RATE_KBPS", "CAKE_UL_RATE_KBPS"):
+        at = [heads[kind].index(name) for name in ("LOG_TIMESTAMP", column)]
+        points: list[tuple[float, float, str]] = []
+        for line, cells in found:
+            if len(cells) == len(heads[kind]):
+                time, rate = (number(cells[index], f"{name}, line {line}") for index in at)
+                if not points or time > points[-1][0] + _APART_S:
+                    points.append((time, rate * 1e3, f"line {line}"))
+        rates = rate_curve(points, name)
+        result.down, result.up = (result.down or rates), (rates if result.down else None)
+        result.read.append(f"`{column}`: {rates.mean / 1e6:.4g} Mbit/s in the mean")
+    result.unknown.append("the rate of the link itself: these are the rates of cake's shapers")
+    result.unknown.append("round trips: the log has differences to a baseline; --rtt gives one")
+    return result
+
+
+_APART_S = 2e-6
+
+
+def _is_head(cells: list[str]) -> bool:
+    return cells[0].endswith("_HEADER") and "CAKE_DL_RATE_KBPS" in cells
+
+
+def is_cake_autorate(rows: Rows) -> bool:
+    """Whether this is a log of cake-autorate, by the type that begins each line."""
+    return any(
+        _is_head(cells) or (cells[0] in _KINDS and len(cells) >= _FEWEST)
+        for _, cells in rows[:_HEAD_LINES]
+    )
+
+
+_KINDS = ("DATA", "LOAD", "SUMMARY")
+_FEWEST = 8
+_HEAD_LINES = 200

@@ -18,6 +18,8 @@ _REPLY = re.compile(
     # Russian Windows writes its own letters, in one of two code pages.
     r"\b\w+ ?[=<] ?(?P<ms>\d+(?:[.,]\d+)?) ?(?:ms|\u043c\u0441|\xac\xe1|\xec\xf1)"
 )
+# Written before each line by `ts`, date or macOS's --apple-time, when the reply was printed.
+_WATCH = re.compile(r"(?:\S+ +){0,2}(?:\d{4}-\d\d-\d\dT)?(\d\d):(\d\d):(\d\d(?:\.\d+)?)\b")
 _FPING = re.compile(
     r"^(?:\[(?P<stamp>\d+\.\d+)\] )?(?P<host>\S+)\s*: \[(?P<seq>\d+)\], "
     r"(?:\d+ bytes, (?P<ms>\d+(?:\.\d+)?) ms\b|timed out)"
@@ -37,6 +39,7 @@ _TIMES = re.compile(
     r"min/avg/max(?:/\w+)? = (?P<least>\d+(?:\.\d+)?)/\d+(?:\.\d+)?/(?P<most>\d+(?:\.\d+)?)"
 )
 _INTERVAL_S = 1.0
+_DAY_S = 86_400.0
 _NUMBERS = 1 << 16
 """Sequence numbers start again after this many."""
 _LONGEST_LINE = 500
@@ -50,12 +53,14 @@ class _Reply:
     """The number of the request, if the text has numbers."""
     stamp_s: float | None
     rtt_s: float
+    watch_s: float | None = None
+    """The time of day."""
 
 
 def is_ping(lines: Sequence[str]) -> bool:
     """Whether the text contains replies, or the summary of a ping without any."""
     kept = [line for line in lines if len(line) <= _LONGEST_LINE]
-    patterns = (_FPING.match, _SENT.search, _FPING_SENT.search)
+    patterns = (_FPING.match, _SENT.search, _FPING_SENT.search, _WINDOWS_SENT.search)
     return any(
         _is_reply(line) or any(matches(line) for matches in patterns) for line in kept
     ) or any(map(_row, lines))
@@ -87,7 +92,8 @@ def read(lines: Sequence[str], name: str) -> Measurement:
     answered = dict(sorted(first.items()))
     result = Measurement("ping's text")
     stamps = {number: reply.stamp_s for number, reply in answered.items()}
-    interval_s = _interval(stamps, summary, result)
+    watches = {number: reply.watch_s for number, reply in answered.items()}
+    interval_s = _interval(stamps, summary, result) if None in watches.values() else _paced(watches)
     points = []
     for number, reply in answered.items():
         time_s = reply.stamp_s if reply.stamp_s is not None else number * interval_s
@@ -112,8 +118,13 @@ def _replies(lines: Sequence[str]) -> list[_Reply]:
             number = int(match["seq"]) if match["seq"] else None
             stamp = float(match["stamp"]) if match["stamp"] else None
             rtt_s = float(match["ms"].replace(",", ".")) / 1e3
-            found.append(_Reply(line, number, stamp, rtt_s))
+            found.append(_Reply(line, number, stamp, rtt_s, _watch_s(text)))
     return found
+
+
+def _watch_s(line: str) -> float | None:
+    found = _WATCH.match(line)
+    return found and 3600.0 * int(found[1]) + 60.0 * int(found[2]) + float(found[3])
 
 
 def _fping(lines: Sequence[str], name: str) -> list[_Reply]:
@@ -224,6 +235,14 @@ def _interval(
         "the times of the packets: one per second is assumed (ping -D writes them)"
     )
     return _INTERVAL_S
+
+
+def _paced(watches: Mapping[int, float | None]) -> float:
+    """Seconds between requests from the times of day, which may be whole seconds."""
+    (first, begin), (last, end) = next(iter(watches.items())), list(watches.items())[-1]
+    assert begin is not None and end is not None
+    span_s = (end - begin) % _DAY_S
+    return span_s / (last - first) if last > first and span_s else _INTERVAL_S
 
 
 def _losses(

@@ -42,6 +42,21 @@ _UNREAD = {
     b"GMBU": "is a capture of Network Monitor; convert it with editcap -F pcapng",
     b"SQLite format 3\0": "is an SQLite database; export its table as CSV",
     b"PAR1": "is a Parquet file; write it as CSV",
+    b"ARROW1": "is an Arrow file; write it as CSV",
+    b"\x89HDF": "is an HDF5 file; write its table as CSV",
+    b"\x93NUMPY": "is an array of NumPy; write it with numpy.savetxt and a header",
+    b"MATLAB": "is a file of MATLAB; write its table as CSV",
+    b"\xcb\x59\x7c\xae\x82\xab\x72\x53": "is a raw result of Crusader; write its times and rates "
+    "as CSV, such as `time_s,rate_mbps`",
+    b"RRD\0": "is a database of RRDtool, as of SmokePing; import the text of ping",
+    b"\xd0\xcf\x11\xe0": "is a spreadsheet of Excel; save it as CSV",
+    b"%PDF": "is a PDF; import the measurement itself",
+    b"\x89PNG": "is a picture; import the measurement itself",
+    b"{\\rtf": "is a document of a word processor; save it as text",
+    b"7z\xbc\xaf": "is a 7-Zip archive; unpack it",
+    b"Rar!": "is a RAR archive; unpack it",
+    b"]\0\0": "is compressed with LZMA; decompress it with xz -d",
+    b"\x1f\x8b": "is compressed twice; decompress it once, with gzip -d",
 }
 """What known files are that cannot be read, by their first bytes."""
 
@@ -78,7 +93,12 @@ def read(
     if ping.is_ping(lines):
         return ping.read(lines, name)
     if text.lstrip()[0] in "{[":
-        documents, cut = _documents(text, name)
+        try:
+            documents, cut = _documents(text, name)
+        except InputError:
+            if words := foreign.text(lines):
+                raise InputError(f"{name}: {words}") from None
+            raise
         result = _from_json(documents, name, units or {})
         if cut:
             result.unknown.append(cut)
@@ -105,6 +125,8 @@ def _decoded(content: bytes, name: str) -> str:
         except UnicodeDecodeError:
             pass
     content = content.removeprefix(codecs.BOM_UTF8)
+    if content[_TAR_AT:].startswith(b"ustar"):
+        raise InputError(f"{name}: is a tar archive; unpack it, and import one file")
     for start, words in _UNREAD.items():
         if content.startswith(start):
             raise InputError(f"{name}: {words}")
@@ -116,6 +138,7 @@ def _decoded(content: bytes, name: str) -> str:
         return content.decode("latin-1").translate(_CONTROLS)
 
 
+_TAR_AT = 257
 _CONTROLS = dict.fromkeys(range(0x80, 0xA0), "_")
 """Letters in code pages, but line breaks and other controls in Latin-1."""
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -153,7 +176,9 @@ def _documents(text: str, name: str) -> tuple[list[Any], str]:
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
     except json.JSONDecodeError as error:
-        if found and isinstance(found[0], dict) and {"event", "data"} <= set(found[0]):
+        is_stream = found and isinstance(found[0], dict) and {"event", "data"} <= set(found[0])
+        # Messages of a program may follow its report.
+        if is_stream or (found and text[at] not in "{["):
             return found, f"everything from line {error.lineno} on: it is not JSON ({error.msg})"
         raise InputError(
             f"{name}, line {error.lineno}: is not JSON ({error.msg}); a file that was cut off "
@@ -180,7 +205,7 @@ def _from_json(documents: list[Any], name: str, given: Mapping[str, str]) -> Mea
         if isinstance(documents[0][0], dict) and _reader(documents[0][0]):
             raise InputError(f"{name}: is a list of reports; split it into one file for each")
         return _from_list(documents[0], name)
-    if not all(isinstance(document, dict) for document in documents):
+    if not all(isinstance(document, dict) for document in documents) or foreign.document(documents):
         raise InputError(f"{name}: {_unknown(documents)}")
     first = documents[0]
     try:

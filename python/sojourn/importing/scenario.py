@@ -162,14 +162,19 @@ def _delays(delays: StepCurve, least_s: float) -> list[str]:
 def _loss(measured: Measurement, assumed: list[str]) -> list[str]:
     if measured.losses and any(measured.losses.values) and not measured.is_loaded:
         assumed.append("where packets were lost: on the way of the first link")
-        steps = [f"{value:.6g}" for value in measured.losses.values]
-        return [f"loss = {_steps(measured.losses, steps)}"]
+        return [f"loss = {_loss_steps(measured.losses)}"]
     if not measured.loss:
         return []
-    return [
-        "# The file's share of lost packets; part of it may be the queue's own drops:",
-        f'# loss = {{ kind = "bernoulli", rate = {measured.loss:.6g} }}',
-    ]
+    lines = ["# The file's share of lost packets; part of it may be the queue's own drops:"]
+    if measured.losses:
+        return lines + [
+            f"# {line}" for line in f"loss = {_loss_steps(measured.losses)}".split("\n")
+        ]
+    return [*lines, f'# loss = {{ kind = "bernoulli", rate = {measured.loss:.6g} }}']
+
+
+def _loss_steps(losses: StepCurve) -> str:
+    return _steps(losses, [f"{value:.6g}" for value in losses.values])
 
 
 def _links(

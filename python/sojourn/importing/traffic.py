@@ -54,7 +54,8 @@ def base_rtt_s(flow: Mapping[str, Any]) -> float | None:
     halves = [flow[way]["rtt_least_ns"] for way in ("up", "down")]
     if None not in halves:
         found.append(sum(halves))
-    return min(found) / 1e9 if found else None
+    # Zero is below the resolution of the capture's clock.
+    return min(found) / 1e9 if found and min(found) else None
 
 
 def groups(

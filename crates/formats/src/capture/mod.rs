@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod blocks;
+mod echoes;
 mod flows;
 mod framing;
 mod packet;
@@ -14,6 +15,7 @@ mod tunnel;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::arrivals::Arrivals;
+use self::echoes::Echoes;
 use self::flows::{Flows, MOST_FLOWS};
 use self::framing::{Framer, Stop};
 use self::packet::{Packet, Unread};
@@ -22,6 +24,7 @@ use self::replays::Replays;
 use crate::FormatError;
 
 const TCP: u8 = 6;
+const SECOND_NS: u64 = 1_000_000_000;
 
 /// Which packets are recorded for a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +44,7 @@ pub struct CaptureReader {
     framer: Framer,
     flows: Flows,
     arrivals: [Arrivals; 2],
+    echoes: Echoes,
     replays: Replays,
     unread: BTreeMap<Unread, u64>,
     repeats: Repeats,
@@ -54,6 +58,8 @@ pub struct CaptureReader {
     begin_ns: u64,
     latest_ns: u64,
     before_ns: u64,
+    /// The greatest common divisor of a second and all times, a bound on the clock's resolution.
+    resolution_ns: u64,
     /// Packets whose time is earlier than the previous packet's, and those earlier than the first
     /// packet's.
     backwards: u64,
@@ -69,6 +75,7 @@ impl CaptureReader {
             framer: Framer::new(),
             flows: Flows::default(),
             arrivals: [Arrivals::new(), Arrivals::new()],
+            echoes: Echoes::default(),
             replays: Replays::default(),
             unread: BTreeMap::new(),
             repeats: Repeats::default(),
@@ -80,6 +87,7 @@ impl CaptureReader {
             begin_ns: 0,
             latest_ns: 0,
             before_ns: 0,
+            resolution_ns: SECOND_NS,
             backwards: 0,
             before_begin: 0,
             stop: None,
@@ -158,6 +166,10 @@ impl CaptureReader {
         self.tunnelled += u64::from(packet.is_tunnelled);
         self.backwards += u64::from(t_ns < self.before_ns);
         self.before_ns = t_ns;
+        if self.resolution_ns != 1 {
+            self.resolution_ns = divisor(self.resolution_ns, t_ns);
+        }
+        self.echoes.on_packet(t_ns, packet);
         self.latest_ns = self.latest_ns.max(t_ns);
         let Some(since) = t_ns.checked_sub(self.begin_ns) else {
             self.before_begin += 1;
@@ -216,6 +228,13 @@ impl Unread {
     }
 }
 
+fn divisor(one: u64, other: u64) -> u64 {
+    match one {
+        0 => other,
+        _ => divisor(other % one, one),
+    }
+}
+
 /// Link types that are common and cannot be read.
 fn link_name(link: u16) -> Option<&'static str> {
     Some(match link {
@@ -224,6 +243,8 @@ fn link_name(link: u16) -> Option<&'static str> {
         187 | 201 | 251 | 272 => "Bluetooth",
         189 | 220 | 249 => "USB",
         195 | 215 | 230 | 283 => "802.15.4",
+        117 => "OpenBSD packet filter log",
+        197 => "Endace ERF",
         239 => "Linux netfilter log",
         253 => "Linux netlink",
         _ => return None,

@@ -25,12 +25,18 @@ const VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const PPPOE: u16 = 0x8864;
 const IP: [u16; 2] = [0x0800, 0x86dd];
+/// Smaller numbers are the length of an IEEE 802.3 frame.
+const FIRST_ETHERTYPE: u16 = 0x0600;
+/// The header of LLC before an EtherType (RFC 1042).
+const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// Protocol numbers of PPP: IPv4, IPv6 and MPLS.
 const PPP_IP: [u16; 2] = [0x0021, 0x0057];
 const PPP_MPLS: u16 = 0x0281;
 
+const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const ICMP_V6: u8 = 58;
 /// The bytes of a TCP header that are needed: up to the flags.
 const TCP_NEEDED_BYTES: usize = 14;
 const TCP_BYTES: usize = 20;
@@ -66,10 +72,19 @@ pub(super) struct Packet {
     /// Whether it is a later fragment, which has no ports.
     pub(super) is_fragment: bool,
     pub(super) tcp: Option<Tcp>,
+    pub(super) echo: Option<Echo>,
     /// Whether it came within another packet, whose size is `ip_bytes`.
     pub(super) is_tunnelled: bool,
     /// Equal for copies of one packet.
     pub(super) fingerprint: u64,
+}
+
+/// An echo request of ICMP, or its reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Echo {
+    pub(super) is_reply: bool,
+    /// Identifier and sequence number.
+    pub(super) number: u32,
 }
 
 /// The fields of a TCP header.
@@ -137,6 +152,7 @@ fn read_within(
         ecn: dscp_and_ecn & 3,
         is_fragment,
         tcp: None,
+        echo: None,
         is_tunnelled: false,
         fingerprint: fingerprint(ip, payload.ip_number.0, payload.payload),
     };
@@ -203,6 +219,10 @@ fn transport(packet: &mut Packet, header: &[u8], rest: u32) -> Result<(), Unread
     let needed = match packet.protocol {
         TCP => TCP_NEEDED_BYTES,
         UDP => 4,
+        ICMP | ICMP_V6 => {
+            packet.echo = echo(packet.protocol, header);
+            return Ok(());
+        }
         _ => return Ok(()),
     };
     if header.len() < needed {
@@ -232,6 +252,17 @@ fn transport(packet: &mut Packet, header: &[u8], rest: u32) -> Result<(), Unread
     Ok(())
 }
 
+/// RFC 792 and RFC 4443 §4.
+fn echo(protocol: u8, header: &[u8]) -> Option<Echo> {
+    let is_reply = match (protocol, *header.first()?) {
+        (ICMP, 8) | (ICMP_V6, 128) => false,
+        (ICMP, 0) | (ICMP_V6, 129) => true,
+        _ => return None,
+    };
+    let number = u32::from_be_bytes(*header.get(4..8)?.first_chunk()?);
+    Some(Echo { is_reply, number })
+}
+
 fn mss(options: &[u8]) -> Option<u16> {
     TcpOptionsIterator::from_slice(options).map_while(Result::ok).find_map(|option| match option {
         TcpOptionElement::MaximumSegmentSize(mss) => Some(mss),
@@ -259,6 +290,9 @@ fn network(link: u16, data: &[u8]) -> Result<&[u8], Unread> {
     while VLAN.contains(&kind) {
         kind = data.get(at + 2..at + 4).map(|two| number(two, 0)).ok_or(Unread::Cut)?;
         at += 4;
+    }
+    if kind < FIRST_ETHERTYPE && data[at..].starts_with(&SNAP) && data.len() >= at + 8 {
+        (kind, at) = (number(data, at + 6), at + 8);
     }
     match kind {
         PPPOE => ppp(data.get(at + 6..).ok_or(Unread::Cut)?),

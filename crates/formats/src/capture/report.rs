@@ -29,10 +29,27 @@ impl CaptureReader {
                 "offset": stop.offset,
                 "why": stop.why,
             })),
+            "resolution_ns": self.resolution_ns,
+            "echoes": self.echoes(),
+            "echoes_left_out": self.echoes.left_out,
             "up": self.arrivals[0].report(),
             "down": self.arrivals[1].report(),
             "flows": flows,
         })
+    }
+
+    /// The pings of each pair of hosts: when each was sent, and its round trip.
+    fn echoes(&self) -> Vec<Value> {
+        let all = self.echoes.all.iter();
+        all.map(|((client, server), requests)| {
+            let sent = requests.sent.iter().map(|&(t, rtt)| (since(t, self.begin_ns), rtt));
+            json!({
+                "client": client.to_string(),
+                "server": server.to_string(),
+                "round_trips_ns": sent.collect::<Vec<_>>(),
+            })
+        })
+        .collect()
     }
 }
 
