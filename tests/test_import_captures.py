@@ -159,6 +159,15 @@ def test_round_trips_are_those_of_the_scenario(captured: tuple[Path, sojourn.Res
     assert any("the other direction of 14 of 14" in text for text in one_way.unknown)
 
 
+def test_rates_at_a_sender_are_not_those_of_the_link(
+    captured: tuple[Path, sojourn.Result],
+) -> None:
+    folder, _ = captured
+    for side, words in (("sender", "captured before the path"), ("receiver", "carried at least")):
+        told = [text for text in read(folder / f"{side}.pcapng").unknown if "the rate of" in text]
+        assert [text for text in told if words in text] == told, side
+
+
 # Hand-made packets: 20 B of IP, 20 B of TCP, and a payload that is not captured.
 
 

@@ -263,6 +263,18 @@ _APART_S = 2e-6
 _TOWARDS = {"down": "to the clients", "up": "from the clients"}
 
 
+def _is_before_path(tcp: list[dict[str, Any]], way: Way) -> bool:
+    """Whether most data of a direction wait at the capture for more than half of a round trip."""
+    before = after = 0
+    for flow in tcp:
+        base_s, half = base_rtt_s(flow), flow[way]
+        if base_s and half["round_trips"]:
+            is_before = half["rtt_least_ns"] / 1e9 > base_s / 2
+            before += is_before * half["unique_bytes"]
+            after += (not is_before) * half["unique_bytes"]
+    return before > after
+
+
 def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Measurement) -> None:
     tcp = [flow for flow in report["flows"] if flow["protocol"] == _TCP]
     if stop := report["stop"]:
@@ -317,7 +329,23 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
             f"the other direction of {single} of {len(tcp)} TCP connections, and with it their "
             "round trips"
         )
-    if result.down or result.up:
+    _warn_of_rates(tcp, result)
+
+
+def _warn_of_rates(tcp: list[dict[str, Any]], result: Measurement) -> None:
+    is_after = False
+    for way in _WAYS:
+        if (result.down if way == "down" else result.up) is None:
+            continue
+        if not _is_before_path(tcp, way):
+            is_after = True
+            continue
+        result.unknown.append(
+            f"the rate of link {way}: data {_TOWARDS[way]} were captured before the path, so this "
+            "is the senders' rate, which may exceed the link's; capture where data arrive, or "
+            "give --rate"
+        )
+    if is_after:
         result.unknown.append(
             "the rate of the link itself: it carried at least what arrived; where fewer than "
             f"{_FEWEST_LARGE} packets of 1000 B arrived in a step, the rate before holds on"
