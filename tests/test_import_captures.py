@@ -516,6 +516,11 @@ def test_json_has_every_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert load(str(target), []).duration_s >= 0.02
 
 
+def test_a_clock_that_was_set_back_by_years_is_named(tmp_path: Path) -> None:
+    packets = sent(start=10**15, count=2) + sent(start=0, count=2)
+    assert "span 1.16e+04 days" in refused(tmp_path, pcap(packets))
+
+
 def echo(number: int, back: bool = False) -> bytes:
     ends = [bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])]
     if back:
