@@ -405,6 +405,9 @@ def test_a_sum_of_nothing_does_not_hide_the_streams_of_flent(tmp_path: Path) -> 
 
 
 def test_epoch_names_a_column_of_times(tmp_path: Path) -> None:
+    graph = '"Interval start","Bits/s"\n0,1200000\n1,1300000\n'
+    measured = taken(tmp_path, graph, **{"Interval start": "s"})
+    assert measured.down and measured.down.values == (1.2e6, 1.3e6)
     measured = taken(tmp_path, "epoch_ms,dl_kbps\n1700000000000,100\n1700000001000,300\n")
     assert measured.down and measured.down.times_s == (0.0, 1.0)
 

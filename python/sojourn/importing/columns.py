@@ -40,6 +40,8 @@ _WAYS = {
         r"time|dtime|timestamp|datetime|datetimestamp|t|ts|seconds?|since|date|elapsed|epoch"
     ),
 }
+_STARTS = {"start", "interval start", "interval_start"}
+"""Columns of times in Wireshark's graphs and in tables of iperf3's intervals."""
 _SHARES = {"pop_ping_drop_rate"}
 """Columns of starlink-grpc-tools that hold a share."""
 
@@ -159,6 +161,8 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
         parts = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", column)
         words = re.split(r"[^a-z0-9%]+", parts.lower())
         matching = [kind for kind, known in _WAYS.items() if any(map(known.fullmatch, words))]
+        if parts.lower() in _STARTS:
+            matching = ["time"]
         if _RATE_ALONE.search(column) and units.rate_factor(column):
             matching = ["down"]
         # `rtt_time` is not a clock, and `rtt_delay` is one quantity.

@@ -85,6 +85,8 @@ def read(
     if not text.strip():
         raise InputError(f"{name}: is empty")
     lines = text.splitlines()
+    if not _WORDS.search(text):
+        return columns.read(lines, name, units or {})
     if any(_IPERF_TEXT.search(line[:_LONGEST_HEAD]) for line in lines):
         raise InputError(f"{name}: is iperf's text for people; run iperf3 with --json instead")
     if any(_IRTT_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
@@ -108,6 +110,8 @@ def read(
     return columns.read(lines, name, units or {})
 
 
+_WORDS = re.compile(r"[A-Za-z:\[{]")
+"""What a text has that is not only numbers, which may be many."""
 _IPERF_TEXT = re.compile(r"\[ *ID\] Interval +Transfer")
 _IRTT_TEXT = re.compile(r"\[Connecting\] connecting to|seq=\d+ rtt=")
 _LONGEST_HEAD = 80
