@@ -166,6 +166,8 @@ def test_rates_at_a_sender_are_not_those_of_the_link(
     for side, words in (("sender", "captured before the path"), ("receiver", "carried at least")):
         told = [text for text in read(folder / f"{side}.pcapng").unknown if "the rate of" in text]
         assert [text for text in told if words in text] == told, side
+        rates = read(folder / f"{side}.pcapng").up
+        assert rates and rates.mean == pytest.approx(8e6, rel=0.05), side
 
 
 # Hand-made packets: 20 B of IP, 20 B of TCP, and a payload that is not captured.

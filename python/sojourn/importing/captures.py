@@ -130,7 +130,10 @@ def _measurement(
     tcp = [flow for flow in flows if flow["protocol"] == _TCP]
     for flow in tcp:
         _forget_below(coarse_ns, flow)
-    result.down, result.up = (_rates(report[way], length_s, coarse_ns) for way in ("down", "up"))
+    for way in _WAYS:
+        is_before = _is_before_path(tcp, way)
+        rates = _rates(report[way], length_s, coarse_ns, is_before)
+        result.down, result.up = (rates, result.up) if way == "down" else (result.down, rates)
     known = [rtt for flow in tcp if (rtt := base_rtt_s(flow)) is not None]
     if known:
         result.base_rtt_s = statistics.median(known)
@@ -164,23 +167,39 @@ def _forget_below(coarse_ns: int, flow: dict[str, Any]) -> None:
             half |= {"round_trips": 0, "rtt_least_ns": None, "rtt_most_ns": None}
 
 
-def _window_bins(arrivals: Mapping[str, Any], coarse_ns: int) -> int:
-    """Bins that a rate is counted over: a tenth of a step, a step for a coarse clock, or 0."""
-    if coarse_ns <= arrivals["width_ns"] / _BINS_PER_STEP:
-        return 1
-    return _BINS_PER_STEP if coarse_ns <= arrivals["width_ns"] * _BINS_PER_STEP else 0
+def _window_bins(arrivals: Mapping[str, Any], coarse_ns: int, is_before_path: bool) -> int:
+    """Bins that a rate is counted over: one, or all of a step.
+
+    The latter if the clock is coarse, or before the path, where senders send bursts.
+    """
+    is_one = not (_is_coarse(arrivals, coarse_ns) or is_before_path)
+    return 1 if is_one else _BINS_PER_STEP
 
 
-def _rates(arrivals: Mapping[str, Any], length_s: float, coarse_ns: int) -> StepCurve | None:
-    """The highest rate over a tenth of each step; without a transfer, that of the previous step."""
-    width_s, window = arrivals["width_ns"] / 1e9, _window_bins(arrivals, coarse_ns)
-    if not window:
-        return None
+def _is_coarse(arrivals: Mapping[str, Any], coarse_ns: int) -> bool:
+    return bool(coarse_ns > arrivals["width_ns"] / _BINS_PER_STEP)
+
+
+def _rates(
+    arrivals: Mapping[str, Any], length_s: float, coarse_ns: int, is_before_path: bool
+) -> StepCurve | None:
+    """The highest rate over a window in each step; without a transfer, that of the previous step.
+
+    Args:
+        arrivals: bytes of each bin.
+        length_s: length of the capture.
+        coarse_ns: resolution of the clock, if coarse.
+        is_before_path: whether senders were captured.
+    """
+    window = _window_bins(arrivals, coarse_ns, is_before_path)
+    width_s = arrivals["width_ns"] / 1e9
     found: list[float | None] = []
     for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):
         bins = arrivals["bytes"][at : at + _BINS_PER_STEP]
         is_loaded = sum(arrivals["large"][at : at + _BINS_PER_STEP]) >= _FEWEST_LARGE
-        most = max(bins) if window == 1 else sum(bins) / window
+        # A coarse clock puts all packets of a step into its first bin.
+        spread = window if _is_coarse(arrivals, coarse_ns) else len(bins)
+        most = max(bins) if window == 1 else sum(bins) / spread
         found.append(8 * most / width_s if is_loaded else None)
     first = next((value for value in found if value is not None), None)
     if first is None:
@@ -206,9 +225,10 @@ def _tell(
             f"{report['tunnelled']} packets in tunnels: the flows are those within, the sizes "
             "those of the outer packets"
         )
-    for way, rates in (("down", result.down), ("up", result.up)):
-        if rates:
-            window = _window_bins(report[way], _coarse_ns(report))
+    for way in _WAYS:
+        if rates := result.down if way == "down" else result.up:
+            is_before = _is_before_path(tcp, way)
+            window = _window_bins(report[way], _coarse_ns(report), is_before)
             window_ms = window * report[way]["width_ns"] / 1e6
             result.read.append(
                 f"arrivals {_TOWARDS[way]}: up to {max(rates.values) / 1e6:.4g} Mbit/s over "
