@@ -50,7 +50,7 @@ _TEXTS = tuple(
         (r"#separator \\x09", "is a log of Zeek, without rates over time; import the capture "
          "itself, pcap or pcapng"),
         (r"PsPing |Starting Nping |ARPING |Probing \S+/tcp|Target: .* transfer speed|\S+ is alive",
-         "is the text of another program than ping; run ping, fping -C or irtt -o FILE.json"),
+         "is the text of another program than ping; run ping, fping -C or irtt client -o FILE"),
         (r"\[\[?[A-Za-z_][\w.\-]*\]\]?\s*$", "is TOML; a scenario is run with `sojourn run`"),
         (r"\[ *\d+\.\d+\] [\d.]+:\d+ [\d.]+:\d+ ",
          "is the log of tcp_probe; import a capture of its connections, pcap or pcapng"),

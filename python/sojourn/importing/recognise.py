@@ -27,8 +27,9 @@ from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.measured import Measurement
 
 FORMATS = (
-    "Mahimahi traces, CSV and TSV with a time column, Pensieve logs, 5G logs, logs of bytes per "
-    "interval, netem-trace JSON, iperf3 JSON, irtt JSON, ping's text, Flent data files, "
+    "Mahimahi traces, CSV and TSV with a time column, logs of Pensieve, 5G, bytes per interval and "
+    "cake-autorate, netem-trace JSON, iperf3 JSON, iperf 2 CSV, irtt JSON, ping's text, Flent data "
+    "files, "
     "results of speed tests, captures (pcap, pcapng); each also compressed with gzip, bzip2 or xz"
 )
 _UNREAD = {
@@ -180,9 +181,9 @@ def _documents(text: str, name: str) -> tuple[list[Any], str]:
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
     except json.JSONDecodeError as error:
-        is_stream = found and isinstance(found[0], dict) and {"event", "data"} <= set(found[0])
+        is_report = bool(found) and isinstance(found[0], dict)
         # Messages of a program may follow its report.
-        if is_stream or (found and text[at] not in "{["):
+        if is_report and ({"event", "data"} <= set(found[0]) or text[at] not in "{["):
             return found, f"everything from line {error.lineno} on: it is not JSON ({error.msg})"
         raise InputError(
             f"{name}, line {error.lineno}: is not JSON ({error.msg}); a file that was cut off "
