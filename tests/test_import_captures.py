@@ -518,9 +518,13 @@ def test_json_has_every_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert load(str(target), []).duration_s >= 0.02
 
 
-def test_a_clock_that_was_set_back_by_years_is_named(tmp_path: Path) -> None:
-    packets = sent(start=10**15, count=2) + sent(start=0, count=2)
-    assert "span 1.16e+04 days" in refused(tmp_path, pcap(packets))
+def test_a_packet_of_years_before_is_left_out(tmp_path: Path) -> None:
+    packets = [*sent(start=10**15, count=40), (0, segment(1, 9, 0x10, 500), 540)]
+    found = taken(tmp_path, pcap(packets))
+    assert any("whose times lie too far back" in text for text in found.unknown)
+    result = imported(found, "x", "file", Assumptions(), "x")
+    assert any("1 transfers of a day or more" in text for text in result.assumed)
+    assert result.files["x-up-1.csv"].startswith("0.000000000,")
 
 
 def echo(number: int, back: bool = False) -> bytes:

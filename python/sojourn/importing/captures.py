@@ -117,11 +117,9 @@ def _measurement(
     report: dict[str, Any], name: str, recordings: _Recordings, cut: str
 ) -> Measurement:
     length_s = report["length_ns"] / 1e9
-    # Times may go back behind that of the first packet.
-    earliest_s = min((flow["start_ns"] / 1e9 for flow in report["flows"]), default=0.0)
-    if (span_s := length_s - min(earliest_s, 0.0)) > _LONGEST_S:
+    if length_s > _LONGEST_S:
         raise InputError(
-            f"{name}: its packets span {span_s / 86_400:.3g} days, more than the one that can be "
+            f"{name}: its packets span {length_s / 86_400:.3g} days, more than the one that can be "
             "simulated; a clock that was set while capturing does that too: cut a part out "
             "(editcap -A, -B)"
         )

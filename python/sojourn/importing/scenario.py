@@ -105,8 +105,8 @@ def _nothing(traffic: Traffic) -> str:
     """Why no flow of a scenario comes from a capture."""
     if traffic.kind == "transfers" and traffic.flows:
         return (
-            "its TCP connections carry no data, so there is nothing to simulate; --as packets "
-            "replays their packets"
+            "its TCP connections carry no data that can be simulated; --as packets replays their "
+            "packets"
         )
     return "none of its packets can be replayed; cut a part out (editcap -A, -B)"
 

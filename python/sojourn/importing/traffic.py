@@ -16,6 +16,7 @@ _LARGEST_TRANSFER = 1_000_000_000
 _LARGEST_FRAME = 9_216
 """A larger packet was joined by segmentation offload, not sent."""
 _CLASSES_PER_OCTAVE = 2
+_DAY_NS = 86_400_000_000_000
 _LEAST_RTT_S = 1e-4
 
 
@@ -153,11 +154,15 @@ def _segment(flows: list[dict[str, Any]], way: Way) -> Iterator[str]:
 def _add_transfers(
     flows: list[dict[str, Any]], way: Way, keys: list[str], name: str, stem: str, to: Groups
 ) -> None:
-    earliest = min((flow["start_ns"] for flow in flows), default=0)
-    shift = max(0, -earliest)
-    transfers = sorted(
-        (start + shift, size) for flow in flows for start, size in flow[way]["transfers"] if size
-    )
+    captured = sorted((t, size) for flow in flows for t, size in flow[way]["transfers"] if size)
+    # Times may go back behind that of the first packet; a clock that was set explains a day.
+    found = [(t, size) for t, size in captured if t > -_DAY_NS]
+    if len(found) < len(captured):
+        to.assumed.append(
+            f"{len(captured) - len(found)} transfers of a day or more before the first packet"
+        )
+    shift = max(0, -found[0][0]) if found else 0
+    transfers = [(t + shift, size) for t, size in found]
     lines = [f"{_seconds(t)},{size}\n" for t, size in transfers if size <= _LARGEST_TRANSFER]
     if lines:
         file = f"{stem}-{name}.csv"
