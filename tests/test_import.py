@@ -371,6 +371,22 @@ def test_iperf3_in_both_directions_has_a_rate_each_way(tmp_path: Path) -> None:
     assert "2 intervals of TCP from the server, 7 Mbit/s in the mean" in measured.read
 
 
+def test_netperf_writes_interim_results_in_two_forms(tmp_path: Path) -> None:
+    line = "Interim result:   {} 10^6bits/s over 0.250 seconds ending at 1528545723.{}\n"
+    head = "MIGRATED TCP MAERTS TEST from 0.0.0.0 port 0 AF_INET to a () port 0 AF_INET : demo\n"
+    text = line.format("93.5", "250") + line.format("94.5", "500")
+    measured = taken(tmp_path, head + text + "Recv   Send    Send\nSocket Socket  Message\n")
+    assert measured.down == StepCurve((0, 0.25), (93.5e6, 94.5e6), 0.5)
+    values = "".join(
+        f"NETPERF_INTERIM_RESULT[{n}]=1{n}\nNETPERF_UNITS[{n}]=MBytes/s\n"
+        f"NETPERF_INTERVAL[{n}]=0.250\nNETPERF_ENDING[{n}]=100.{25 * (n + 1)}\n"
+        for n in range(2)
+    )
+    measured = taken(tmp_path, values)
+    assert measured.up and measured.up.values == (10 * 2.0**23, 11 * 2.0**23)
+    assert measured.up.times_s == pytest.approx((0, 0.25))
+
+
 def test_iperf_2_sums_the_streams_of_each_interval(tmp_path: Path) -> None:
     row = "20230501101110,1.1.1.2,5,1.1.1.1,5001,{},{},117,{}{}\n"
     tcp = "".join(
@@ -834,7 +850,8 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ('<?xml version="1.0" ?>\n<FlowMonitor>\n', "of ns-3, import its pcap traces"),
         ("+ 2.1 /NodeList/0/DeviceList/0/TxQueue/Enqueue x\n", "trace of ns-2 or ns-3"),
         ("r 0.114 1 2 cbr 1000 ------- 2 1.0 3.1 0 0\n", "trace of ns-2 or ns-3"),
-        ("MIGRATED TCP STREAM TEST from 0.0.0.0 port 0\n", "through Flent"),
+        ("MIGRATED TCP STREAM TEST from 0.0.0.0 port 0\n", "run it with -D 0.2"),
+        ("NETPERF_INTERIM_RESULT[0]=0.35\n", "has no NETPERF_UNITS"),
         ("iperf3: error - unable to connect\n{}", "from the first { on"),
         ("traceroute to a (1.1.1.1), 30 hops max\n 1  a (1.1.1.1)  1.1 ms\n", "text of ping"),
         ("Start: 2023\nHOST: a      Loss%   Snt\n  1.|-- a  0.0%  10\n", "text of ping"),

@@ -21,8 +21,8 @@ _TEXTS = tuple(
          "over time; of ns-3, import its pcap traces"),
         (r"[-+rdeh] [\d.]+ (/NodeList/|\d+ \d+ \w+ \d+ -)",
          "is a trace of ns-2 or ns-3 as text; import the pcap traces of ns-3"),
-        (r"(MIGRATED )?[A-Z]+ (STREAM|REQUEST/RESPONSE|RR|MAERTS)\b|Interim result:|NETPERF_INTERIM"
-         r"|THROUGHPUT=", "is netperf's text; run it through Flent, or run iperf3 with --json"),
+        (r"(MIGRATED )?[A-Z]+ (STREAM|REQUEST/RESPONSE|RR|MAERTS)\b|THROUGHPUT=",
+         "is netperf's text without interim results; run it with -D 0.2"),
         (r"iperf3: ", "begins with a message of iperf3; keep its JSON only, from the first { on"),
         (r"traceroute to |\s*Tracing route |HOST: .*Loss%|Mtr_Version,|[xh] \d+ \S+$", _ROUTE),
         (r"--- (ow|tw)ping statistics", "is a summary of owping or twping, without values over "

@@ -19,6 +19,7 @@ from sojourn.importing import (
     iperf3,
     irtt,
     netem_trace,
+    netperf,
     ping,
     speedtests,
 )
@@ -29,7 +30,7 @@ from sojourn.importing.measured import Measurement
 FORMATS = (
     "Mahimahi traces, CSV and TSV with a time column, logs of Pensieve, 5G, bytes per interval and "
     "cake-autorate, netem-trace JSON, iperf3 JSON, iperf 2 CSV, irtt JSON, ping's text, Flent data "
-    "files, "
+    "files, netperf's interim results, "
     "results of speed tests, captures (pcap, pcapng); each also compressed with gzip, bzip2 or xz"
 )
 _UNREAD = {
@@ -85,13 +86,20 @@ def read(
     text = _decoded(found, name)
     if not text.strip():
         raise InputError(f"{name}: is empty")
-    lines = text.splitlines()
     if not _WORDS.search(text):
-        return columns.read(lines, name, units or {})
+        return columns.read(text.splitlines(), name, units or {})
+    return _of_text(text, name, units or {})
+
+
+def _of_text(text: str, name: str, units: Mapping[str, str]) -> Measurement:
+    """The measurement of a text that has words."""
+    lines = text.splitlines()
     if any(_IPERF_TEXT.search(line[:_LONGEST_HEAD]) for line in lines):
         raise InputError(f"{name}: is iperf's text for people; run iperf3 with --json instead")
     if any(_IRTT_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
         raise InputError(f"{name}: is irtt's text for people; run irtt client with -o FILE.json")
+    if netperf.is_interim(lines):
+        return netperf.read(lines, name)
     # `ping -D` begins its lines with a bracket, as JSON may.
     if ping.is_ping(lines):
         return ping.read(lines, name)
@@ -102,13 +110,13 @@ def read(
             if words := foreign.text(lines):
                 raise InputError(f"{name}: {words}") from None
             raise
-        result = _from_json(documents, name, units or {})
+        result = _from_json(documents, name, units)
         if cut:
             result.unknown.append(cut)
         return result
     if words := foreign.text(lines):
         raise InputError(f"{name}: {words}")
-    return columns.read(lines, name, units or {})
+    return columns.read(lines, name, units)
 
 
 _WORDS = re.compile(r"[A-Za-z:\[{]")
