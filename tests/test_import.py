@@ -684,7 +684,7 @@ OOKLA_ROW = '"A, B","1","12.5","0.5","N/A","11750000","1175000","7","8","https:/
         SIVEL_HEAD + SIVEL_ROW.format(0), SIVEL_ROW.format(0), LIBRE_ROW.format(0),
         OOKLA_HEAD + OOKLA_ROW, OOKLA_ROW, SIVEL_HEAD + SIVEL_ROW.format(0) + SIVEL_ROW.format(1),
         LIBRE_ROW.format(0) + LIBRE_ROW.format(1),
-        '"Timestamp",' + OOKLA_HEAD + "".join(f'"2025/01/01 0{n}:00:00",{OOKLA_ROW}' for n in "12"),
+        '"Timestamp",' + OOKLA_HEAD + "".join(f'"2025/01/01 0{n}:00" ,{OOKLA_ROW}' for n in "12"),
     ],
 )  # fmt: skip
 def test_speed_tests_as_csv_may_lack_their_header(tmp_path: Path, text: str) -> None:

@@ -59,6 +59,8 @@ def _point(cell: str) -> str:
 
 
 def _cells(line: str, separator: str, place: str) -> list[str]:
+    # Batch files of Windows write a space before a separator.
+    line = re.sub(rf'" +{re.escape(separator)}', f'"{separator}', line)
     try:
         (cells,) = csv.reader([line], delimiter=separator, strict=True)
     except csv.Error as error:
