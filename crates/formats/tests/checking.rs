@@ -131,6 +131,27 @@ fn a_right_set_up_has_no_finding() {
                  noatm overhead 18 mpu 64\n";
     assert_eq!(codes(shown, None), Vec::<&str>::new());
     assert_eq!(codes(&under_htb("fq_codel"), None), Vec::<&str>::new());
+    for text in [
+        "tc qdisc add dev eth0 root cake bandwidth 90mbit\n",
+        "tc qdisc replace dev eth0 root fq\n",
+        "qdisc fq_codel 0: dev eth0 root refcnt 2 limit 10240p flows 1024 quantum 1514 target 5ms \
+         interval 100ms memory_limit 32Mb ecn drop_batch 64\n",
+    ] {
+        assert_eq!(codes(text, None), Vec::<&str>::new(), "{text}");
+    }
+}
+
+/// Linux 6.1 sch_htb.c, htb_classify.
+#[test]
+fn a_default_class_with_classes_below_it_takes_nothing() {
+    let text = under_htb("fq_codel").replace("default 10", "default 1").replace(
+        "tc class add",
+        "tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit\ntc class add",
+    );
+    let text = text.replace("parent 1: classid 1:10", "parent 1:1 classid 1:10");
+    let all = findings(&text, None);
+    let found = all.iter().find(|it| it.code == "htb-default").expect("it is found");
+    assert!(found.reason.contains("names class 1, which has classes below it"), "{found:?}");
 }
 
 #[test]

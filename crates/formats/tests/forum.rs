@@ -413,11 +413,11 @@ fn a_script_runs_as_far_as_its_text_decides() {
     refused(&[
         (
             &format!(
-                "{tree}i=1\nwhile [ $i -le 3 ]; do\n{class}$i htb rate 1mbit\ni=$((i+1))\ndone"
+                "{tree}i=1\nwhile [ $i -le $N ]; do\n{class}$i htb rate 1mbit\ni=$((i+1))\ndone"
             ),
             "how often `while`",
         ),
-        (&format!("{tree}i=1\n((i++))\n{class}$i htb rate 1mbit\n"), "`1:$i` is a variable"),
+        (&format!("{tree}i=$RANDOM\n((i++))\n{class}$i htb rate 1mbit\n"), "`1:$i` is a variable"),
         (&format!("{tree}for i in `ls`; do {class}1 htb rate 1mbit; done"), "write its words"),
         (&format!("{tree}for i in 1 2; do\n{class}$i htb rate 1mbit\n"), "`for` has no end"),
         (
@@ -479,9 +479,9 @@ fn what_a_set_up_lacks_or_cannot_have_is_said() {
         (&format!("{ROOT}mq x\n"), "mq has no options: delete `x`"),
         ("tc qdisc add dev eth0 handle ffff: ingress x\n", "ingress has no options"),
         (&format!("{ROOT}sfq perturb 1000000000"), "too long a time"),
-        ("[Match]\nName=eth0\n[CAKE]\nBandwidth=20M\n", "a setting of systemd-networkd: paste"),
-        ("nmcli c modify wan tc.qdiscs 'root fq_codel'", "NetworkManager"),
-        ("dnctl pipe 1 config bw 18Mbit/s codel", "dummynet"),
+        ("nmcli c modify wan tc.tfilters 'root matchall'", "NetworkManager"),
+        ("ipfw add 100 allow ip from any to any", "ipfw: paste its lines"),
+        ("tcset eth0 --delay 100ms", "a setting of tcset: paste"),
         ("/queue type add name=a kind=cake", "RouterOS"),
     ]);
 }

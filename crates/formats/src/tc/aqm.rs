@@ -87,6 +87,11 @@ fn of_whole_line(text: &str) -> Result<AqmOfTc, FormatError> {
 /// The AQM of a discipline.
 pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, FormatError> {
     let at = |message: String| FormatError::at(qdisc.line, message);
+    if let Some(TcValue::Text(text)) = qdisc.option("aqm").map(|it| &it.value) {
+        check(text).map_err(at)?;
+        let (missing, notes) = (Vec::new(), Vec::new());
+        return Ok(AqmOfTc { text: text.clone(), missing, notes, overhead: None, bandwidth: None });
+    }
     let Some(table) = options::table(&qdisc.kind) else {
         return Err(at(format!(
             "{}: put an AQM such as fq_codel in its place, or choose another device",

@@ -23,7 +23,7 @@ pub(super) fn default_leaf<'s>(
     };
     let leaves = setup.leaves_of(qdisc).count();
     if line.scheduler.is_none() {
-        line.missing.extend(is_not_default(qdisc, class));
+        line.missing.extend(is_not_default(setup, qdisc, class));
     }
     if line.scheduler.is_none() && leaves > 1 {
         line.missing.push(format!(
@@ -107,7 +107,7 @@ fn without_classes<'s>(
 }
 
 /// A phrase if packets that match no filter do not go to the class.
-fn is_not_default(qdisc: &TcQdisc, class: &TcClass) -> Option<String> {
+fn is_not_default(setup: &TcSetup, qdisc: &TcQdisc, class: &TcClass) -> Option<String> {
     let asked = qdisc.count("default").unwrap_or(0);
     if minor(&class.id) == Some(asked) {
         return None;
@@ -118,6 +118,9 @@ fn is_not_default(qdisc: &TcQdisc, class: &TcClass) -> Option<String> {
     };
     let why = match asked {
         0 => "has no default class".to_owned(),
+        _ if setup.classes_of(qdisc).any(|it| minor(&it.id) == Some(asked)) => {
+            format!("has the default class {asked:x}, which has classes below it")
+        }
         _ => format!("has the default class {asked:x}, which is not in the text"),
     };
     Some(format!("{} {why}, so {fate}: the only leaf, {}, is taken", qdisc.kind, class.id))
@@ -173,10 +176,11 @@ fn most(class: &TcClass) -> Option<u64> {
     }
 }
 
-/// The class that `default` names, or the only leaf.
+/// The leaf that `default` names, or the only one. A class with classes below it takes no packets
+/// (Linux 6.1 sch_htb.c, htb_classify; sch_hfsc.c, hfsc_classify).
 pub(super) fn default_class<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> Option<&'s TcClass> {
     let asked = qdisc.count("default");
-    let named = setup.classes_of(qdisc).find(|it| asked.is_some() && minor(&it.id) == asked);
+    let named = setup.leaves_of(qdisc).find(|it| asked.is_some() && minor(&it.id) == asked);
     named.or_else(|| {
         let mut leaves = setup.leaves_of(qdisc);
         let first = leaves.next();

@@ -1,5 +1,6 @@
 //! Commands: `tc qdisc add dev eth0 root ...`, as typed, in a script, or in a file of `tc -b`.
 
+use super::abbreviations;
 use super::change;
 use super::filters;
 use super::policer;
@@ -39,12 +40,14 @@ pub(super) fn of_tc<'w, 't>(words: &'w [Token<'t>]) -> Option<&'w [Token<'t>]> {
     while rest.first().is_some_and(|it| it.text == "sudo" || it.text == "command") {
         rest = &rest[1..];
     }
-    let is_tc = rest.first().is_some_and(|it| it.text.rsplit('/').next() == Some("tc"));
+    // What a unit of systemd runs to stop (systemd.service(5)) leaves nothing in place.
+    let is_stop = rest.first().is_some_and(|it| it.text.starts_with("ExecStop"));
+    let is_tc = !is_stop && rest.first().is_some_and(|it| it.text.rsplit('/').next() == Some("tc"));
     if is_tc {
         rest = &rest[1..];
         while let Some(flag) = rest.first().filter(|it| it.text.starts_with('-')) {
             // Their value follows.
-            let has_value = ["-n", "-net", "-netns", "-cf", "-conf"].contains(&flag.text);
+            let has_value = abbreviations::VALUED_FLAGS.contains(&flag.text);
             rest = rest.get(1 + usize::from(has_value)..).unwrap_or_default();
         }
     }
@@ -70,7 +73,7 @@ pub(super) fn statement(words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), 
         return Err(FormatError::at(object.line, message));
     };
     match (object.text, verb.text) {
-        (_, "show" | "list" | "ls" | "get") => Ok(()),
+        (_, "show" | "list" | "ls" | "lst" | "get") => Ok(()),
         ("filter", "del" | "delete") => filters::delete(rest, setup),
         ("filter", _) => filter(*object, rest, setup),
         ("qdisc", "add" | "replace" | "change" | "link") => qdisc(*verb, rest, setup),
@@ -261,6 +264,7 @@ fn delete(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result
 
 /// Reads a filter: redirection to an ifb, policing, or the choice of a class by DSCP.
 fn filter(object: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
+    let words = &filters::whole(words)?;
     let device = |words: &[Token<'_>]| {
         let at = words.iter().position(|it| it.text == "dev")?;
         words.get(at + 1).map(|it| it.text.to_owned())

@@ -1,5 +1,6 @@
 //! The service curves of a class of hfsc (tc-hfsc(7); iproute2 6.1 tc/q_hfsc.c).
 
+use super::abbreviations;
 use super::tree::{TcClass, TcOption, TcValue};
 use super::units::{self, show_rate, show_time};
 use super::values::TcCurve;
@@ -11,17 +12,18 @@ use crate::FormatError;
 pub(super) fn read(tokens: &mut Tokens<'_>) -> Result<Vec<TcOption>, FormatError> {
     let mut options = Vec::new();
     while let Some(token) = tokens.next() {
-        let names: &[(&'static str, &'static str)] = match token.text {
-            "rt" => &[("rt", "real_time")],
-            "ls" => &[("ls", "rate")],
-            "sc" => &[("rt", "real_time"), ("ls", "rate")],
-            "ul" => &[("ul", "ceil")],
-            other => {
-                let message =
-                    format!("hfsc has no curve `{other}`; rt, ls, sc and ul each take m1 d m2");
-                return Err(FormatError::at(token.line, message));
-            }
-        };
+        let names: &[(&'static str, &'static str)] =
+            match abbreviations::whole(&abbreviations::CURVES, token.text) {
+                "rt" => &[("rt", "real_time")],
+                "ls" => &[("ls", "rate")],
+                "sc" => &[("rt", "real_time"), ("ls", "rate")],
+                "ul" => &[("ul", "ceil")],
+                other => {
+                    let message =
+                        format!("hfsc has no curve `{other}`; rt, ls, sc and ul each take m1 d m2");
+                    return Err(FormatError::at(token.line, message));
+                }
+            };
         let start = tokens.position() - 1;
         let curve = curve(token, tokens)?;
         let option =

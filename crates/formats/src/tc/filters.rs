@@ -1,5 +1,6 @@
 //! Filters that choose a class by the DSCP: u32, flower and matchall.
 
+use super::abbreviations;
 use super::change;
 use super::tree::{TcFilter, TcNoteKind, TcSetup, same_number};
 use super::words::Token;
@@ -14,6 +15,45 @@ const DSCP_BITS: u8 = 0xfc;
 
 /// The DSCPs that meet conditions, one bit each, and whether the conditions cover ECN too.
 pub(super) type Conditions = (u64, bool);
+
+/// Their kinds (Linux 6.1 net/sched/cls_*.c).
+const KINDS: [&str; 11] = [
+    "u32", "flower", "matchall", "fw", "basic", "bpf", "cgroup", "flow", "route", "rsvp", "tcindex",
+];
+
+/// The words of a command with whole names before its kind.
+pub(super) fn whole<'t>(words: &[Token<'t>]) -> Result<Vec<Token<'t>>, FormatError> {
+    const NAMES: [&str; 6] = ["block", "preference", "priority", "protocol", "chain", "estimator"];
+    let mut all = words.to_vec();
+    let mut at = 0;
+    while at < all.len() {
+        let name = abbreviations::whole(&NAMES, all[at].text);
+        match name {
+            "root" | "ingress" | "egress" => at += 1,
+            "dev" | "parent" | "handle" => at += 2,
+            "estimator" => at += 3,
+            _ if NAMES.contains(&name) => {
+                all[at].text = match name {
+                    "preference" => "pref",
+                    "priority" => "prio",
+                    name => name,
+                };
+                at += 2;
+            }
+            kind if KINDS.contains(&kind) => break,
+            // A policer alone.
+            "police" | "action" => break,
+            other => {
+                let message = format!(
+                    "`{other}` is neither a word of tc filter (parent, protocol, prio, handle) nor \
+                     the kind of a filter, such as u32"
+                );
+                return Err(FormatError::at(all[at].line, message));
+            }
+        }
+    }
+    Ok(all)
+}
 
 /// Reads a filter that leads to a class; reports any other.
 pub(super) fn read(
@@ -32,7 +72,9 @@ pub(super) fn read(
         setup.note(TcNoteKind::Unknown, line, text);
         return Ok(());
     };
-    let parent = after(&["parent"]).map_or("", |it| it.text);
+    // Without a parent it belongs to the root (Linux 6.1 cls_api.c, __tcf_qdisc_find).
+    let root = || setup.root(&device).map_or("", |it| it.handle.as_str());
+    let parent = after(&["parent"]).map_or_else(root, |it| it.text);
     let major = parent.split(':').next().unwrap_or("").to_owned();
     let of_device = |it: &&TcFilter| it.device == device && it.major == major;
     let lowest = setup.filters.iter().filter(of_device).map(|it| it.priority).min();

@@ -6,7 +6,7 @@ use super::netem;
 use super::options;
 use super::scheduler;
 use super::shaped::{DEEPEST, ShapedLine, TcShaper, lacking, of_shaper, pfifo};
-use super::tree::{TcOption, TcParent, TcQdisc, TcSetup, TcValue};
+use super::tree::{TcOption, TcParent, TcQdisc, TcSetup, TcValue, minor};
 
 /// The lines of all devices that have a queue or a shaper.
 pub fn lines(setup: &TcSetup) -> Vec<ShapedLine> {
@@ -31,14 +31,17 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
         arrives_on: setup.redirects.iter().find(|it| it.to == device).map(|it| it.from.clone()),
     };
     let mut next = Some(root);
+    let mut taken: Vec<&TcQdisc> = Vec::new();
     while let Some(qdisc) = next {
         line.chain.push(qdisc.kind.clone());
+        taken.push(qdisc);
         line.overhead = line.overhead.or_else(|| qdisc.stab.clone());
         next = match line.chain.len() < DEEPEST {
             true => below(setup, qdisc, &mut line),
             false => None,
         };
     }
+    line.missing.extend(beside(setup, &line, &taken));
     let header = line.header_bytes();
     let alone = line.shapers.is_empty() && line.overhead.is_none();
     if let Some(netem) = line.netem.as_mut().filter(|_| alone) {
@@ -67,6 +70,25 @@ fn of_device(setup: &TcSetup, device: &str) -> Option<ShapedLine> {
     Some(line)
 }
 
+/// The disciplines below classes that are left out.
+fn beside(setup: &TcSetup, line: &ShapedLine, taken: &[&TcQdisc]) -> Vec<String> {
+    let has_queues = line.chain.iter().any(|it| matches!(it.as_str(), "mq" | "mqprio" | "cake_mq"));
+    if line.scheduler.is_some() || has_queues {
+        return Vec::new();
+    }
+    let is_left = |it: &&TcQdisc| {
+        it.device == line.device
+            && matches!(it.parent, TcParent::Class(_))
+            && taken.iter().all(|other| !std::ptr::eq(*other, *it))
+    };
+    let left = setup.qdiscs.iter().filter(is_left);
+    let said = left.map(|it| {
+        let text = format!("{} {}", it.kind, it.words());
+        format!("`{}` (line {}) is below another class, and is left out", text.trim_end(), it.line)
+    });
+    said.collect()
+}
+
 /// Reports the options of a scheduler that have no counterpart.
 fn of_scheduler(qdisc: &TcQdisc, line: &mut ShapedLine) {
     let words = options::table(&qdisc.kind).map_or(&[][..], |it| it.words);
@@ -91,7 +113,7 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
             line.netem = Some(qdisc.clone());
             setup.children(qdisc).next()
         }
-        "tbf" => {
+        "tbf" | "pipe" => {
             let burst = qdisc.bytes("burst").and_then(|it| u64::try_from(it).ok());
             let (kind, bps) = (qdisc.kind.clone(), qdisc.rate("rate"));
             line.shapers.extend(bps.map(|bps| TcShaper { kind, bps, burst, line: qdisc.line }));
@@ -195,19 +217,22 @@ fn peak(qdisc: &TcQdisc, line: &mut ShapedLine) {
     }
 }
 
-/// The band of prio for packets without a DSCP: the second (iproute2 6.1 tc/q_prio.c).
+/// The band of prio for packets without a DSCP: that of priority 0, usually the second (iproute2
+/// 6.1 tc/q_prio.c).
 fn best_effort<'s>(
     setup: &'s TcSetup,
     qdisc: &'s TcQdisc,
     line: &mut ShapedLine,
 ) -> Option<&'s TcQdisc> {
     line.scheduler = scheduler::of_prio(setup, qdisc, line).filter(|_| line.scheduler.is_none());
+    let band = scheduler::priomap(qdisc).map_or(1, |map| u64::from(map[0])) + 1;
     if line.scheduler.is_none() {
-        let taken = "the bands of prio: that of best effort, the second, is taken";
-        line.missing.push(taken.to_owned());
+        let taken = format!("the bands of prio: that of best effort, number {band}, is taken");
+        line.missing.push(taken);
     }
-    let is_second = |it: &&TcQdisc| matches!(&it.parent, TcParent::Class(id) if id.ends_with(":2"));
-    let band = setup.children(qdisc).find(is_second).or_else(|| setup.children(qdisc).next());
+    let is_taken =
+        |it: &&TcQdisc| matches!(&it.parent, TcParent::Class(id) if minor(id) == Some(band));
+    let band = setup.children(qdisc).find(is_taken);
     if band.is_none() {
         line.queue = Some(pfifo(qdisc));
     }

@@ -1,10 +1,11 @@
-//! Reads and writes `tc` of iproute2: commands, output of `tc qdisc show` as text or JSON, and
-//! OpenWrt's SQM configuration become one tree of disciplines, which is converted to a scenario,
-//! findings or commands.
+//! Reads and writes `tc` of iproute2: commands, output of `tc qdisc show` as text or JSON, and the
+//! settings of programs that set up disciplines (OpenWrt's SQM, systemd-networkd, dummynet) become
+//! one tree, which is converted to a scenario, findings or commands.
 //!
 //! Nothing is guessed: an unknown word is reported with its line, and a command that tc would
 //! refuse is refused.
 
+mod abbreviations;
 mod aqm;
 mod autorate;
 mod cake;
@@ -16,6 +17,9 @@ mod cleaned;
 mod commands;
 mod curves;
 mod demands;
+mod dummynet;
+mod dummynet_aqm;
+mod ets;
 mod export;
 mod export_cake;
 mod export_link;
@@ -30,6 +34,9 @@ mod json_netem;
 mod json_text;
 mod line;
 mod netem;
+mod network_manager;
+mod networkd;
+mod networkd_values;
 mod options;
 mod places;
 mod policer;
@@ -42,7 +49,13 @@ mod sent;
 mod shaped;
 mod shell;
 mod shell_arithmetic;
+mod shell_choice;
+mod shell_condition;
 mod shell_flow;
+mod shell_run;
+mod shell_script;
+mod shell_values;
+mod shell_words;
 mod shown;
 mod sqm;
 mod statement;
@@ -76,8 +89,15 @@ const MOST_BYTES: usize = 4 << 20;
 /// # Errors
 /// Names the place that is neither input nor output of tc, and the remedy.
 pub fn read(text: &str) -> Result<TcSetup, FormatError> {
+    let mut setup = of_text(text)?;
+    setup.qdiscs.iter_mut().for_each(ets::as_prio);
+    Ok(setup)
+}
+
+fn of_text(text: &str) -> Result<TcSetup, FormatError> {
     refuse_non_text(text)?;
     let text = &*cleaned::cleaned(text);
+    let text = &*abbreviations::expanded(text);
     let trimmed = text.trim_start();
     if trimmed.is_empty() {
         return Err(FormatError::whole("the text is empty: paste what `tc -s qdisc show` prints"));
@@ -132,17 +152,16 @@ pub fn read(text: &str) -> Result<TcSetup, FormatError> {
 fn of_neighbour(text: &str) -> Option<(&'static str, &'static str)> {
     const SHOW: &str = "paste what `tc -d qdisc show` prints";
     const WRITE: &str = "write the AQM and the rate in a scenario";
-    const MARKS: [(&str, &str, &str); 12] = [
-        ("[CAKE]", "systemd-networkd", SHOW),
-        ("[FairQueueing", "systemd-networkd", SHOW),
-        ("[ControlledDelay]", "systemd-networkd", SHOW),
-        ("[TokenBucketFilter]", "systemd-networkd", SHOW),
-        ("[NetworkEmulator]", "systemd-networkd", SHOW),
-        ("[HierarchyTokenBucket", "systemd-networkd", SHOW),
-        ("tc.qdiscs", "NetworkManager", SHOW),
-        ("qdisc.root=", "NetworkManager", SHOW),
-        ("ipfw ", "FreeBSD's dummynet", WRITE),
-        ("dnctl ", "FreeBSD's dummynet", WRITE),
+    const MARKS: [(&str, &str, &str); 11] = [
+        ("ipfw ", "FreeBSD's ipfw", "paste its lines `pipe`, `sched` and `queue N config ...`"),
+        ("dnctl ", "FreeBSD's dnctl", "paste its lines `pipe`, `sched` and `queue N config ...`"),
+        ("tc.tfilters", "NetworkManager", SHOW),
+        ("pumba ", "pumba", SHOW),
+        ("comcast ", "comcast", SHOW),
+        ("tcset ", "tcset", SHOW),
+        ("set traffic-control ", "EdgeOS", SHOW),
+        ("set traffic-policy ", "VyOS", SHOW),
+        ("set qos policy ", "VyOS", SHOW),
         ("altq on ", "pf", WRITE),
         ("/queue ", "RouterOS", WRITE),
     ];
@@ -156,6 +175,15 @@ fn configuration<'t, I: Iterator<Item = &'t str>>(
     lines: &impl Fn() -> I,
 ) -> Option<Result<TcSetup, FormatError>> {
     let has = |part: &str| lines().any(|line| line.contains(part));
+    if lines().any(networkd::is_config) {
+        return Some(networkd::read(text));
+    }
+    if lines().any(network_manager::is_config) {
+        return Some(network_manager::read(text));
+    }
+    if lines().any(dummynet::is_config) {
+        return Some(dummynet::read(text));
+    }
     let is_uci = |line: &str| {
         line.starts_with("config ") || line.starts_with("config\t") || uci_text::is_entry(line)
     };

@@ -132,8 +132,11 @@ fn choose<'a>(
     all: &'a [ShapedLine],
     wish: &TcWish,
 ) -> Result<Vec<Direction<'a>>, FormatError> {
-    let held: Vec<&ShapedLine> =
-        all.iter().filter(|it| it.device != "lo" && it.chain != ["noqueue"]).collect();
+    let mut held: Vec<&ShapedLine> = all.iter().filter(|it| it.chain != ["noqueue"]).collect();
+    let names_lo = wish.device.as_deref() == Some("lo");
+    if held.len() > 1 && !names_lo {
+        held.retain(|it| it.device != "lo");
+    }
     let shaped = |it: &&&ShapedLine| it.bps().is_some();
     if held.is_empty() && setup.policers.iter().any(|it| it.is_ingress && it.limit.is_some()) {
         return Ok(Vec::new());

@@ -77,7 +77,8 @@ impl ShapedLine {
 
     /// Bytes that the kernel counts in addition to the IP packet.
     pub fn header_bytes(&self) -> i64 {
-        const WITHOUT: [&str; 5] = ["ppp", "tun", "wg", "pppoe", "wwan"];
+        // dummynet's pipes see packets above the Ethernet header too.
+        const WITHOUT: [&str; 6] = ["ppp", "tun", "wg", "pppoe", "wwan", "pipe"];
         // The ifb of sqm-scripts or qosmate, which takes the arrivals of the device in its name.
         let of_ifb = ["ifb4", "ifb-"].iter().find_map(|it| self.device.strip_prefix(it));
         let device = self.arrives_on.as_deref().or(of_ifb).unwrap_or(&self.device);

@@ -1,62 +1,14 @@
 //! The control flow of shell scripts: loops over lists, functions, branches.
 
-use super::shell::{self, is_tc, sets_up};
+use super::shell::{is_tc, sets_up};
+use super::shell_script::{Branch, Function, Part, Script, Step};
+use super::shell_words::first_word;
 use crate::FormatError;
 
 /// The deepest nesting of blocks, and of calls of functions.
 pub(super) const DEEPEST: usize = 16;
 
 const MOST_FUNCTIONS: usize = 128;
-
-/// A part of a script.
-#[derive(Debug)]
-pub(super) enum Step {
-    /// A command.
-    Command(Part),
-    /// `for NAME in LIST`.
-    For { line: usize, name: String, list: String, body: Vec<Step> },
-    /// `while`, `until` and the `for` of C: the word, and what runs repeatedly.
-    While { line: usize, word: String, body: Vec<Step> },
-    /// `if` or `case` with its branches, and whether one of them always runs.
-    Choice { line: usize, word: &'static str, branches: Vec<Branch>, is_whole: bool },
-}
-
-/// A part of a line.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Part {
-    /// The line, counted from 1.
-    pub(super) line: usize,
-    /// The text without the marks around it.
-    pub(super) text: String,
-    /// Whether it runs only if the command before it succeeds (`&&`).
-    pub(super) is_conditional: bool,
-    /// Whether `do` or `then` follows, so that its first word is one of the shell, not of a
-    /// sentence around the commands.
-    pub(super) is_block: bool,
-}
-
-/// A branch with the pattern of a `case`.
-#[derive(Debug, Default)]
-pub(super) struct Branch {
-    pub(super) label: String,
-    pub(super) body: Vec<Step>,
-}
-
-/// A function.
-#[derive(Debug)]
-pub(super) struct Function {
-    pub(super) name: String,
-    pub(super) body: Vec<Step>,
-    /// Whether it adds or changes something.
-    sets_up: bool,
-}
-
-/// A script.
-#[derive(Default, Debug)]
-pub(super) struct Script {
-    pub(super) steps: Vec<Step>,
-    pub(super) functions: Vec<Function>,
-}
 
 /// Reads the blocks of a script.
 pub(super) fn script(parts: &[Part]) -> Result<Script, FormatError> {
@@ -104,11 +56,6 @@ fn begin(parts: &mut [Part], words: &[&str]) {
     }
 }
 
-pub(super) fn first_word(text: &str) -> (&str, &str) {
-    let text = text.trim_start();
-    text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim()))
-}
-
 struct Parser {
     parts: Vec<Part>,
     at: usize,
@@ -145,9 +92,9 @@ impl Parser {
                 }
                 "if" if part.is_block => self.branches(&part, depth, &mut steps)?,
                 "case" if is_case => steps.push(self.cases(&part, depth)?),
-                "{" => {
-                    steps.extend(self.block(depth + 1, Some(&part))?);
-                    self.end(&part, "}")?;
+                "{" => self.group(&part, depth, &mut steps)?,
+                _ if part.text.ends_with("|| {") || part.text.contains("|| { ") => {
+                    self.otherwise(&part, depth, &mut steps)?;
                 }
                 _ => match function(&part.text).filter(|it| self.is_body(it.1)) {
                     Some((name, inside)) => self.function(&part, name, inside, depth)?,
@@ -159,6 +106,54 @@ impl Parser {
             Some(part) => Err(cut_off(part)),
             None => Ok(steps),
         }
+    }
+
+    /// `{ ...; }`, also after a test and `&&`.
+    fn group(
+        &mut self,
+        part: &Part,
+        depth: usize,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), FormatError> {
+        let body = self.block(depth + 1, Some(part))?;
+        self.end(part, "}")?;
+        let is_test = |it: &Step| matches!(it, Step::Command(before) if is_test(&before.text));
+        match steps.pop_if(|it| part.is_conditional && is_test(it)) {
+            Some(Step::Command(test)) => {
+                let branches = vec![Branch { condition: test.text, body, ..Branch::default() }];
+                let (line, subject) = (part.line, String::new());
+                steps.push(Step::Choice { line, word: "if", subject, branches, is_whole: false });
+            }
+            _ => steps.extend(body),
+        }
+        Ok(())
+    }
+
+    /// `command || { ...; }`: the commands in braces run if the first fails, and are left out
+    /// unless that is a test.
+    fn otherwise(
+        &mut self,
+        part: &Part,
+        depth: usize,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), FormatError> {
+        let (text, inside) = part.text.split_once("|| {").unwrap_or((&part.text, ""));
+        let text = text.trim().to_owned();
+        if !inside.trim().is_empty() {
+            self.at -= 1;
+            self.parts[self.at].text = inside.trim().to_owned();
+        }
+        let body = self.block(depth + 1, Some(part))?;
+        self.end(part, "}")?;
+        if is_test(&text) {
+            let condition = format!("! {text}");
+            let branches = vec![Branch { condition, body, ..Branch::default() }];
+            let (line, subject) = (part.line, String::new());
+            steps.push(Step::Choice { line, word: "if", subject, branches, is_whole: false });
+        } else {
+            steps.push(Step::Command(Part { text, ..part.clone() }));
+        }
+        Ok(())
     }
 
     /// Whether the text after a function's name begins its body.
@@ -181,19 +176,23 @@ impl Parser {
     fn repeated(&mut self, part: &Part, depth: usize) -> Result<Step, FormatError> {
         let (word, rest) = first_word(&part.text);
         let line = part.line;
+        let mut head = rest.to_owned();
         if word == "for" && rest.starts_with("((") {
             // `;` separates its three parts.
-            while self.peek().is_some_and(|it| it.line == line && !it.text.ends_with("))")) {
+            while let Some(next) = self.peek().filter(|it| it.line == line) {
+                if head.ends_with("))") {
+                    break;
+                }
+                head = format!("{head};{}", next.text);
                 self.at += 1;
             }
-            self.at += usize::from(self.peek().is_some_and(|it| it.text.ends_with("))")));
         }
         let body = self.block(depth + 1, Some(part))?;
         self.end(part, "done")?;
         let (name, list) = first_word(rest);
         Ok(match list.strip_prefix("in ").filter(|_| word == "for") {
             Some(list) => Step::For { line, name: name.to_owned(), list: list.to_owned(), body },
-            None => Step::While { line, word: word.to_owned(), body },
+            None => Step::While { line, word: word.to_owned(), head, body },
         })
     }
 
@@ -208,16 +207,16 @@ impl Parser {
         if is_tc(condition) {
             steps.push(Step::Command(Part { text: condition.to_owned(), ..part.clone() }));
         }
-        let mut branches =
-            vec![Branch { body: self.block(depth + 1, Some(part))?, ..Branch::default() }];
+        let mut branches = vec![self.branch(part, given.to_owned(), depth)?];
         let mut is_whole = false;
-        while let Some(word) = self.peek().map(|it| first_word(&it.text).0.to_owned()) {
-            if !matches!(word.as_str(), "else" | "elif") {
+        while let Some(text) = self.peek().map(|it| it.text.clone()) {
+            let (word, condition) = first_word(&text);
+            if !matches!(word, "else" | "elif") {
                 break;
             }
             is_whole |= word == "else";
             self.at += 1;
-            branches.push(Branch { body: self.block(depth + 1, Some(part))?, ..Branch::default() });
+            branches.push(self.branch(part, condition.to_owned(), depth)?);
         }
         self.end(part, "fi")?;
         if sets_up(condition) {
@@ -227,8 +226,28 @@ impl Parser {
             steps.extend(at.into_iter().flat_map(|at| branches.swap_remove(at).body));
             return Ok(());
         }
-        steps.push(Step::Choice { line: part.line, word: "if", branches, is_whole });
+        let (line, subject) = (part.line, String::new());
+        steps.push(Step::Choice { line, word: "if", subject, branches, is_whole });
         Ok(())
+    }
+
+    /// A branch; the parts of a longer condition (`[ a ] && [ b ]`) come first in its block.
+    fn branch(
+        &mut self,
+        part: &Part,
+        condition: String,
+        depth: usize,
+    ) -> Result<Branch, FormatError> {
+        let mut condition = condition;
+        while let Some(more) = self.peek().filter(|it| it.is_conditional && is_test(&it.text)) {
+            condition = format!("{condition} && {}", more.text);
+            self.at += 1;
+        }
+        if self.peek().is_some_and(|it| it.is_conditional) {
+            // Another command decides too.
+            condition.push_str(" && ?");
+        }
+        Ok(Branch { condition, body: self.block(depth + 1, Some(part))?, ..Branch::default() })
     }
 
     fn cases(&mut self, part: &Part, depth: usize) -> Result<Step, FormatError> {
@@ -245,10 +264,12 @@ impl Parser {
                 true => self.at += 1,
                 false => self.parts[self.at].text = rest,
             }
-            branches.push(Branch { label: name, body: self.block(depth + 1, Some(part))? });
+            let body = self.block(depth + 1, Some(part))?;
+            branches.push(Branch { label: name, body, ..Branch::default() });
         }
         self.end(part, "esac")?;
-        Ok(Step::Choice { line: part.line, word: "case", branches, is_whole: false })
+        let subject = part.text.split_whitespace().nth(1).unwrap_or("").to_owned();
+        Ok(Step::Choice { line: part.line, word: "case", subject, branches, is_whole: false })
     }
 
     fn function(
@@ -272,7 +293,7 @@ impl Parser {
         let body = self.block(depth + 1, Some(part))?;
         self.end(part, "}")?;
         self.functions.retain(|it| it.name != name);
-        self.functions.push(Function { name: name.to_owned(), body, sets_up: false });
+        self.functions.push(Function::new(name, body));
         match self.functions.len() > MOST_FUNCTIONS {
             true => {
                 let message = format!(
@@ -283,6 +304,11 @@ impl Parser {
             false => Ok(()),
         }
     }
+}
+
+/// Whether a text is a test, such as `[ -z "$DEV" ]`.
+pub(super) fn is_test(text: &str) -> bool {
+    ["[ ", "[[ ", "! ", "test ", "(("].iter().any(|it| text.starts_with(it))
 }
 
 fn cut_off(begun: &Part) -> FormatError {
@@ -316,74 +342,4 @@ fn function(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once('(')?;
     let rest = rest.trim_start().strip_prefix(')')?;
     is_name(name.trim()).then_some((name.trim(), rest.trim_start()))
-}
-
-impl Script {
-    /// Whether any of the steps, or of the functions that they call, adds or changes something.
-    pub(super) fn changes(&self, steps: &[Step]) -> bool {
-        steps.iter().any(|step| match step {
-            Step::Command(part) => {
-                sets_up(&part.text) || self.called(&part.text).is_some_and(|it| it.sets_up)
-            }
-            Step::For { body, .. } | Step::While { body, .. } => self.changes(body),
-            Step::Choice { branches, .. } => branches.iter().any(|it| self.changes(&it.body)),
-        })
-    }
-
-    /// Finds the functions that add or change something.
-    fn find_setters(&mut self) {
-        loop {
-            let is_new = |it: &Function| !it.sets_up && self.changes(&it.body);
-            let Some(at) = self.functions.iter().position(is_new) else { return };
-            self.functions[at].sets_up = true;
-        }
-    }
-
-    /// The function that a command calls.
-    pub(super) fn called(&self, text: &str) -> Option<&Function> {
-        let name = first_word(text).0;
-        self.functions.iter().find(|it| it.name == name && name != "tc")
-    }
-
-    /// The functions that nothing calls and that add or change something.
-    pub(super) fn uncalled(&self) -> Vec<&Function> {
-        let bodies = self.functions.iter().flat_map(|it| &it.body).chain(&self.steps);
-        let mut words = Vec::new();
-        bodies.for_each(|step| first_words(step, &mut words));
-        words.sort_unstable();
-        let is_called = |it: &Function| words.binary_search(&it.name.as_str()).is_ok();
-        self.functions.iter().filter(|it| it.sets_up && !is_called(it)).collect()
-    }
-}
-
-/// The first words of all commands.
-fn first_words<'s>(step: &'s Step, all: &mut Vec<&'s str>) {
-    match step {
-        Step::Command(part) => all.push(first_word(&part.text).0),
-        Step::For { body, .. } | Step::While { body, .. } => {
-            body.iter().for_each(|it| first_words(it, all));
-        }
-        Step::Choice { branches, .. } => {
-            branches.iter().flat_map(|it| &it.body).for_each(|it| first_words(it, all));
-        }
-    }
-}
-
-/// The variables that the steps assign.
-pub(super) fn assigned(steps: &[Step], all: &mut Vec<String>) {
-    for step in steps {
-        match step {
-            Step::Command(part) => {
-                let text = part.text.trim_start_matches("export ").trim_start_matches("local ");
-                let name = text.split_once('=').map_or("", |it| it.0).trim_end_matches('+');
-                if shell::is_name(name) {
-                    all.push(name.to_owned());
-                }
-            }
-            Step::For { body, .. } | Step::While { body, .. } => assigned(body, all),
-            Step::Choice { branches, .. } => {
-                branches.iter().for_each(|it| assigned(&it.body, all));
-            }
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! The common parts of commands and output: device, place, size table, kind, options.
 
+use super::abbreviations;
 use super::options;
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcParent, TcSetup, TcValue};
 use super::words::{Token, Tokens, USUAL_BANDS, by_table};
-use super::{cake, change, curves, demands, netem};
+use super::{cake, change, curves, demands, ets, netem};
 use crate::FormatError;
 
 /// Known kinds of the kernel without a counterpart.
@@ -100,7 +101,11 @@ fn place(word: Token<'_>, given: Token<'_>, is_strict: bool) -> Result<String, F
 pub(super) fn size_table(tokens: &mut Tokens<'_>) -> Result<TcOverhead, FormatError> {
     let mut found = TcOverhead::default();
     while let Some(token) = tokens.peek() {
-        if !matches!(token.text, "overhead" | "mpu" | "mtu" | "tsize" | "linklayer") {
+        let name = match tokens.is_strict {
+            true => abbreviations::whole(&abbreviations::OF_STAB, token.text),
+            false => token.text,
+        };
+        if !abbreviations::OF_STAB.contains(&name) {
             break;
         }
         tokens.next();
@@ -110,7 +115,7 @@ pub(super) fn size_table(tokens: &mut Tokens<'_>) -> Result<TcOverhead, FormatEr
             FormatError::at(given.line, message)
         };
         let number = given.text.trim_end_matches('b');
-        match token.text {
+        match name {
             "overhead" => found.bytes = number.parse().map_err(|_| refuse())?,
             "mpu" => found.mpu = number.parse().map_err(|_| refuse())?,
             "linklayer" => found.cells = link_layer(given)?,
@@ -124,7 +129,7 @@ pub(super) fn size_table(tokens: &mut Tokens<'_>) -> Result<TcOverhead, FormatEr
 
 /// The cells of a link layer.
 pub(super) fn link_layer(given: Token<'_>) -> Result<String, FormatError> {
-    match given.text {
+    match abbreviations::whole(&abbreviations::LINK_LAYERS, given.text) {
         "atm" | "adsl" => Ok("atm".to_owned()),
         "ethernet" => Ok("ethernet".to_owned()),
         other => {
@@ -143,6 +148,7 @@ pub(super) fn qdisc_options(
     match kind.text {
         "cake" | "cake_mq" => cake::options(tokens, setup),
         "netem" => netem::options(tokens, setup),
+        "ets" => ets::options(kind, tokens, setup),
         "ingress" | "clsact" | "noqueue" | "mq" => {
             if kind.text == "ingress" && tokens.peek().is_some_and(|it| it.text == "handle") {
                 tokens.next();
@@ -270,7 +276,7 @@ pub(super) fn class_options(
 ) -> Result<Vec<TcOption>, FormatError> {
     match kind.text {
         "htb" => {
-            let options = by_table("htb", &options::HTB_CLASS, tokens, setup)?;
+            let options = by_table("htb class", &options::HTB_CLASS, tokens, setup)?;
             if tokens.is_strict && !options.iter().any(|it| it.name == "rate") {
                 let text = "tc refuses a class of htb without `rate`; add it";
                 setup.note(TcNoteKind::Refused, kind.line, text);

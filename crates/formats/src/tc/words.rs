@@ -1,5 +1,6 @@
 //! Reads the options of one discipline or class from its words.
 
+use super::abbreviations;
 use super::demands::is_read;
 use super::options::{Form, OptionWord, Ours, canonical};
 use super::tree::{TcNoteKind, TcOption, TcSetup, TcValue};
@@ -68,7 +69,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Reads options by the table of their kind.
+/// Reads options by the table of their kind, or of its classes (`htb class`).
 pub(super) fn by_table(
     kind: &str,
     table: &[OptionWord],
@@ -76,13 +77,18 @@ pub(super) fn by_table(
     setup: &mut TcSetup,
 ) -> Result<Vec<TcOption>, FormatError> {
     let mut options = Vec::new();
+    let called = kind.trim_end_matches(" class");
     while let Some(token) = tokens.next() {
         let start = tokens.position() - 1;
-        let name = canonical(token.text);
-        let is_legal = |it: &&OptionWord| !tokens.is_strict || is_read(kind, it.word);
+        let is_whole = |text: &str| table.iter().any(|it| it.word == canonical(text));
+        let name = match tokens.is_strict {
+            true => abbreviations::option(kind, canonical(token.text), is_whole(token.text)),
+            false => canonical(token.text),
+        };
+        let is_legal = |it: &&OptionWord| !tokens.is_strict || is_read(called, it.word);
         let Some(word) = table.iter().filter(is_legal).find(|it| it.word == name) else {
             let is_known = |text: &str| table.iter().any(|it| it.word == canonical(text));
-            unknown(kind, token, tokens, &is_known, setup)?;
+            unknown(called, token, tokens, &is_known, setup)?;
             continue;
         };
         let value = value(word, token, tokens, setup)?;

@@ -18,6 +18,10 @@ pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     below_the_packet(line, findings);
 }
 
+/// Faster lines are seldom DSL. Those of Ethernet and DOCSIS add less than the usual margin below
+/// the line's rate to full packets: 38 B and 18 B to 1500 B.
+const FASTEST_DSL_BPS: u64 = 50_000_000;
+
 /// Finds a shaper that counts fewer bytes than the line adds.
 fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     let Some(shaper) = line.shapers.first() else { return };
@@ -29,10 +33,11 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     let (counted, given) = (line.counted(), findings.given);
     let adds = given.framing.unwrap_or(USUAL);
     let is_less = PACKETS_BYTES.iter().any(|it| counted.bytes(*it) < adds.bytes(*it));
-    if is_hidden || !is_less || is_given && given.framing.is_none() {
+    let bps = shaper.bps;
+    let is_unlikely = is_given || bps > FASTEST_DSL_BPS;
+    if is_hidden || !is_less || is_unlikely && given.framing.is_none() {
         return;
     }
-    let bps = shaper.bps;
     let line_bps = given.line_bps.filter(|it| *it > bps).unwrap_or(bps);
     let aqm = aqm_of(line);
     let modem = || Hop::modem(line_bps, adds);

@@ -100,8 +100,11 @@ pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
     let all = lines(setup);
     let is_shaped = all.iter().any(|it| it.bps().is_some());
     for line in all.iter().filter(|it| it.device != "lo") {
-        shapers::check(line, is_shaped, &mut findings);
-        framing::check(line, &mut findings);
+        // A pipe of dummynet delays packets behind its queue, and has no option for overhead.
+        if !line.chain.iter().any(|it| it == "pipe") {
+            shapers::check(line, is_shaped, &mut findings);
+            framing::check(line, &mut findings);
+        }
         queues::check(line, &mut findings);
     }
     for TcPolicer { device, line, .. } in &setup.policers {

@@ -78,9 +78,12 @@ fn below_cake(line: &ShapedLine, findings: &mut Findings<'_>) {
 
 /// A queue without an AQM.
 fn no_aqm(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
-    if !matches!(queue.kind.as_str(), "pfifo" | "bfifo" | "pfifo_fast" | "pfifo_head_drop") {
+    const WITHOUT_AQM: [&str; 5] =
+        ["pfifo", "bfifo", "pfifo_fast", "pfifo_head_drop", "dummynet droptail"];
+    if !WITHOUT_AQM.contains(&queue.kind.as_str()) {
         return;
     }
+    let is_dummynet = queue.kind.starts_with("dummynet");
     let is_mq = line.chain.iter().any(|it| it == "mq");
     findings.add(TcFinding {
         title: format!("{} manages no queue", queue.called()),
@@ -95,6 +98,7 @@ fn no_aqm(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
                 "replace the root after setting it: tc qdisc replace dev {} root mq",
                 line.device
             ),
+            false if is_dummynet => "give the pipe a scheduler with `type fq_codel`".to_owned(),
             false => "write fq_codel or cake in its place".to_owned(),
         },
         trial: changed(line, "fq_codel@linux", findings, "the same line under fq_codel"),

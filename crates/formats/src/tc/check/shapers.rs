@@ -2,7 +2,7 @@
 
 use super::super::classes::default_class;
 use super::super::shaped::{ETHERNET_BYTES, ShapedLine, TcShaper};
-use super::super::tree::{TcOption, TcQdisc, TcSource};
+use super::super::tree::{TcOption, TcQdisc, TcSource, minor};
 use super::super::units::{rate_in_words, show_rate, time_in_words};
 use super::trial::{Hop, trial};
 use super::{Findings, TcFinding, TcSeverity};
@@ -221,6 +221,12 @@ fn nothing_shapes(line: &ShapedLine, is_shaped: bool, findings: &mut Findings<'_
     let is_idle = counters.sent_packets.is_some_and(|it| it > 0)
         && counters.dropped.unwrap_or(0) == 0
         && counters.backlog_packets.unwrap_or(0) <= 1;
+    // Without counters or a line, it is what a host has by default, where its own rate is the least
+    // or BQL bounds the device's queue; fq is there to pace.
+    let is_named = findings.given.line_bps.is_some();
+    if !is_named && (!is_idle || queue.kind == "fq") {
+        return;
+    }
     let aqm = aqm_of(line);
     let model = "the line with a queue of 1000 packets; after: a shaper at 95 % of it";
     let trial = findings.given.line_bps.and_then(|bps| {
@@ -294,9 +300,7 @@ fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
     let Some(htb) = setup.root(&line.device).filter(|it| it.kind == "htb") else { return };
     let asked = htb.count("default").unwrap_or(0);
     let named = default_class(setup, htb);
-    let is_found = named.is_some_and(|it| {
-        it.id.split(':').nth(1).and_then(|it| u64::from_str_radix(it, 16).ok()) == Some(asked)
-    });
+    let is_found = named.is_some_and(|it| minor(&it.id) == Some(asked));
     if asked > 0 && is_found {
         return;
     }
@@ -305,10 +309,11 @@ fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
         return; // `tc qdisc show` alone does not show classes
     }
     let decimal = format!("{asked:x}").parse::<u64>().ok();
-    let meant = setup.classes_of(htb).find(|it| {
-        let minor = it.id.split(':').nth(1).unwrap_or("");
-        u64::from_str_radix(minor, 16).ok() == decimal && decimal.is_some()
-    });
+    let has = |number: Option<u64>| {
+        setup.classes_of(htb).find(|it| number.is_some() && minor(&it.id) == number)
+    };
+    let is_inner = has(Some(asked)).is_some();
+    let meant = has(decimal).filter(|_| !is_inner);
     findings.add(TcFinding {
         code: "htb-default",
         severity: TcSeverity::Wrong,
@@ -316,6 +321,10 @@ fn htb(line: &ShapedLine, findings: &mut Findings<'_>) {
         title: "traffic that no filter names is not shaped".to_owned(),
         reason: match asked {
             0 => "htb's default is 0, which sends such packets directly".to_owned(),
+            _ if is_inner => format!(
+                "htb's default names class {asked:x}, which has classes below it; only a leaf \
+                 takes packets"
+            ),
             _ => format!(
                 "htb's default names class {asked:x}, which does not exist; it is hexadecimal"
             ),
