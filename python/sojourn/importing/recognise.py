@@ -50,7 +50,7 @@ _UNREAD = {
     b"MATLAB": "is a file of MATLAB; write its table as CSV",
     b"\xcb\x59\x7c\xae\x82\xab\x72\x53": "is a raw result of Crusader; write its times and rates "
     "as CSV, such as `time_s,rate_mbps`",
-    b"RRD\0": "is a database of RRDtool, as of SmokePing; import the text of ping",
+    b"RRD\0": "is a database of RRDtool or SmokePing; import the text of ping",
     b"\xd0\xcf\x11\xe0": "is a spreadsheet of Excel; save it as CSV",
     b"%PDF": "is a PDF; import the measurement itself",
     b"\x89PNG": "is a picture; import the measurement itself",

@@ -16,7 +16,7 @@ from sojourn.importing.cells import Rows, is_number, number
 
 
 @dataclass(frozen=True)
-class Results:
+class SpeedTests:
     """The results of one program."""
 
     document: dict[str, Any] | None
@@ -88,7 +88,7 @@ _OLD_NAMES = {"latency": "idle latency", "jitter": "idle jitter"}
 """Columns of Ookla's program before version 1.2."""
 
 
-def results(rows: Rows, name: str) -> Results | None:
+def results(rows: Rows, name: str) -> SpeedTests | None:
     """The results of a speed test; None for other tables.
 
     Raises:
@@ -106,7 +106,7 @@ def results(rows: Rows, name: str) -> Results | None:
     return None
 
 
-def _taken(table: _Table, header: list[str], rows: Rows, name: str) -> Results:
+def _taken(table: _Table, header: list[str], rows: Rows, name: str) -> SpeedTests:
     wanted = {word: header.index(word) for word in ("download", "upload", table.rtt)}
     for line, cells in rows:
         if len(cells) != len(header):
@@ -117,7 +117,7 @@ def _taken(table: _Table, header: list[str], rows: Rows, name: str) -> Results:
     if len(rows) == 1:
         line, cells = rows[0]
         values = [number(cells[at], f"{name}, line {line}") for at in wanted.values()]
-        return Results(table.document(*values), [], {})
+        return SpeedTests(table.document(*values), [], {})
     times = ("timestamp", "date", "datetime", "time")
     time = next((at for at, word in enumerate(header) if word in times), None)
     if time is None or not rows:
@@ -128,4 +128,4 @@ def _taken(table: _Table, header: list[str], rows: Rows, name: str) -> Results:
     kept: Rows = [(0, ["time", *wanted])]
     kept += [(line, [cells[at] for at in places]) for line, cells in rows]
     units = {"download": table.unit, "upload": table.unit, table.rtt: "ms"}
-    return Results(None, kept, units)
+    return SpeedTests(None, kept, units)
