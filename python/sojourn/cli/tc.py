@@ -51,9 +51,10 @@ def import_setup(
 ) -> int:
     """Make a scenario of a set-up.
 
-    FILE holds commands (`tc qdisc add ...`, also of `tc -b`), what `tc -s -d qdisc show` prints, as
-    text or JSON, or OpenWrt's /etc/config/sqm; - is standard input. What was read and what is
-    assumed is printed to stderr and written at the head of the scenario.
+    FILE holds commands and scripts of tc, what `tc -s -d qdisc show` prints (text or JSON),
+    OpenWrt's /etc/config/sqm, or settings of systemd-networkd, NetworkManager or dummynet; - is
+    standard input. What was read and what is assumed is printed to stderr and written at the head
+    of the scenario.
     """
     from sojourn import _core, files
     from sojourn.importing.tc import text_of
