@@ -73,6 +73,7 @@ fn sections_of_networkd_are_disciplines() {
     refused(&[
         (&of("[CAKE]\nBandwidth=20Mbit\n"), "line 5: Bandwidth: `20Mbit` is not a number"),
         (&of("[CAKE]\nNAT=perhaps\n"), "is not a boolean"),
+        (&of("[QDisc]\nParent=root\n"), "line 4: [QDisc] takes `Parent=clsact`"),
         (&of("[CAKE]\nBandwidth=1M\n[PIE]\nPacketLimit=9\n"), "line 6: the kernel refuses this"),
         (&of("[NetworkEmulator]\nDelayJitterSec=1ms\n"), "add that"),
         (&of("[TokenBucketFilter]\nRate=10M\n"), "line 4: tc refuses tbf without `burst`"),

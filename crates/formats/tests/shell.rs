@@ -91,6 +91,11 @@ fn defaults_are_taken_with_a_note() {
             &["limit=9p"],
         ),
         (
+            "main() {\n[ $# -eq 1 ] && return\ntc qdisc add dev ${1:-d} root codel limit 9\n}\n\
+             main \"$@\"\n",
+            &["limit=9p", "`${1:-d}` is taken as `d`"],
+        ),
+        (
             "U=`expr 950 \\* 90 / 100`\ntc qdisc add dev d root cake bandwidth ${U}kbit",
             &["855kbit"],
         ),
@@ -198,7 +203,10 @@ fn commands_in_units_rules_and_lists_are_read() {
     ] {
         expect(&[(&line, &["limit=9p"])]);
     }
-    refused(&[("set qos policy cake C bandwidth 50mbit", "a setting of VyOS: paste")]);
+    refused(&[
+        ("set qos policy cake C bandwidth 50mbit", "a setting of VyOS: paste"),
+        (". ${SQM_LIB_DIR}/defaults.sh\ntc qdisc add dev d root fq", "paste that"),
+    ]);
 }
 
 /// What is below other classes than the one that is taken is said.

@@ -126,6 +126,11 @@ fn of_text(text: &str) -> Result<TcSetup, FormatError> {
         return setup;
     }
     let command = text.lines().position(is_change).map(|it| it + 1);
+    if command.is_some() && text.contains("${SQM_LIB_DIR}") {
+        return Err(FormatError::whole(
+            "a script of sqm-scripts has its rates from /etc/config/sqm: paste that",
+        ));
+    }
     let shown = lines().position(is_shown).map(|it| it + 1);
     match (command, shown) {
         (Some(command), Some(shown)) => Err(FormatError::whole(format!(

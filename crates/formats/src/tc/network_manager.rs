@@ -95,7 +95,11 @@ fn command(qdisc: &str, device: &str, line: usize) -> Result<String, FormatError
     let mut rest = words;
     let at = rest.iter().position(|it| *it == "handle").filter(|at| at + 1 < rest.len());
     let handle: Vec<&str> = at.map_or(Vec::new(), |at| rest.drain(at..at + 2).collect());
-    let place = if rest.first() == Some(&"parent") { 2 } else { usize::from(rest[0] == "root") };
+    let place = if rest.first() == Some(&"parent") {
+        2
+    } else {
+        usize::from(rest.first() == Some(&"root"))
+    };
     let (place, kind) = rest.split_at(place.min(rest.len()));
     let words = [place, &handle, kind].concat();
     Ok(format!("tc qdisc add dev {device} {}; ", words.join(" ")))

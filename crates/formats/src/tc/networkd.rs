@@ -128,7 +128,14 @@ fn command(
     let options = options.join(" ");
     Ok(match table {
         // [QDisc] with Parent=clsact or ingress.
-        None => format!("tc qdisc add dev {device} {parent}\n"),
+        None if matches!(parent.as_str(), "clsact" | "ingress") => {
+            format!("tc qdisc add dev {device} {parent}\n")
+        }
+        None => {
+            let message = "[QDisc] takes `Parent=clsact` or `ingress`: a discipline has a section \
+                           named after it, such as [CAKE]";
+            return Err(FormatError::at(section.line, message));
+        }
         Some(it) if is_class => {
             format!("tc class add dev {device} {parent}{handle} {} {options}\n", it.kind)
         }

@@ -1,7 +1,7 @@
 //! Shell scripts around commands: variables, quotation marks, keywords.
 
 use super::shell_arithmetic;
-use super::shell_words::{is_name, split, unquoted};
+use super::shell_words::{is_name, split, unquoted, words_of_list};
 
 /// Words before a command that only run it, including those of Debian's `interfaces`.
 const RUNNERS: [&str; 11] =
@@ -204,11 +204,17 @@ impl Variables {
         let are_known = std::mem::replace(&mut self.has_arguments, given.is_some());
         if let Some(given) = given {
             let words = split(given).unwrap_or_else(|| given.split_whitespace().collect());
-            for (at, word) in words.iter().enumerate() {
+            // Those of the script itself, `main "$@"`, may be any number.
+            let is_any = |it: &&&str| it.contains("$@") || it.contains("$*");
+            let own: Vec<&&str> = words.iter().take_while(|it| !is_any(it)).collect();
+            for (at, word) in own.iter().enumerate() {
                 self.set(&(at + 1).to_string(), unquoted(word));
             }
-            self.set("#", words.len().to_string());
-            self.set("@", unquoted(given));
+            self.has_arguments = own.len() == words.len();
+            if self.has_arguments {
+                self.set("#", words.len().to_string());
+                self.set("@", unquoted(given));
+            }
         }
         Arguments { known: before, are_known }
     }
@@ -293,50 +299,6 @@ fn is_position(name: &str) -> bool {
 /// Whether the text before a `=` names a variable.
 fn is_assigned(name: &str) -> bool {
     is_name(name.strip_suffix('+').unwrap_or(name))
-}
-
-/// The most words of a list that the shell counts.
-const MOST_WORDS: u32 = 1000;
-
-/// The words of the list of a `for`, with `{1..3}` and `$(seq 1 3)` written out; `None` if the
-/// shell computes it.
-pub(super) fn words_of_list(list: &str) -> Option<Vec<String>> {
-    let list = list.replace(['"', '\''], " ");
-    let list = list.trim();
-    let inside = |start: &str, end: &str| list.strip_prefix(start)?.strip_suffix(end);
-    if let Some(range) = inside("$(seq ", ")").or(inside("`seq ", "`")) {
-        let given: Option<Vec<u32>> = range.split_whitespace().map(|it| it.parse().ok()).collect();
-        return match given?.as_slice() {
-            [last] => counted(1, 1, *last),
-            [first, last] => counted(*first, 1, *last),
-            [first, step, last] => counted(*first, *step, *last),
-            _ => None,
-        };
-    }
-    let is_plain = !list.contains(['$', '`', '*', '?', '[']);
-    let all = list.split_whitespace().map(braces).collect::<Option<Vec<_>>>();
-    all.map(|it| it.concat()).filter(|it| is_plain && it.len() <= MOST_WORDS as usize)
-}
-
-fn counted(first: u32, step: u32, last: u32) -> Option<Vec<String>> {
-    let is_short = step > 0 && first <= last && (last - first) / step < MOST_WORDS;
-    is_short.then(|| (first..=last).step_by(step as usize).map(|it| it.to_string()).collect())
-}
-
-/// The words of `eth{0..3}` or `eth{0,1}`.
-fn braces(word: &str) -> Option<Vec<String>> {
-    let Some((before, rest)) = word.split_once('{') else { return Some(vec![word.to_owned()]) };
-    let (inside, after) = rest.split_once('}')?;
-    let range = inside.split_once("..").and_then(|(first, last)| {
-        let number = |text: &str| {
-            if text.starts_with('0') && text.len() > 1 { None } else { text.parse().ok() }
-        };
-        counted(number(first)?, 1, number(last)?)
-    });
-    let list = || inside.split(',').map(str::to_owned).collect::<Vec<_>>();
-    let all = range.or_else(|| inside.contains(',').then(list))?;
-    let is_one = !after.contains('{') && !inside.contains('{');
-    is_one.then(|| all.iter().map(|it| format!("{before}{it}{after}")).collect())
 }
 
 /// Whether a command is one of tc.

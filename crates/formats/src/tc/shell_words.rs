@@ -1,4 +1,4 @@
-//! Words of the shell: quotation marks, patterns, nested braces.
+//! Words of the shell: quotation marks, lists, patterns, nested braces.
 
 /// The words of a text with their quotation marks; `$(...)` is a part of a word. `None` if a
 /// quotation does not end.
@@ -37,6 +37,50 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_')
+}
+
+/// The most words of a list that the shell counts.
+const MOST_WORDS: u32 = 1000;
+
+/// The words of the list of a `for`, with `{1..3}` and `$(seq 1 3)` written out; `None` if the
+/// shell computes it.
+pub(super) fn words_of_list(list: &str) -> Option<Vec<String>> {
+    let list = list.replace(['"', '\''], " ");
+    let list = list.trim();
+    let inside = |start: &str, end: &str| list.strip_prefix(start)?.strip_suffix(end);
+    if let Some(range) = inside("$(seq ", ")").or(inside("`seq ", "`")) {
+        let given: Option<Vec<u32>> = range.split_whitespace().map(|it| it.parse().ok()).collect();
+        return match given?.as_slice() {
+            [last] => counted(1, 1, *last),
+            [first, last] => counted(*first, 1, *last),
+            [first, step, last] => counted(*first, *step, *last),
+            _ => None,
+        };
+    }
+    let is_plain = !list.contains(['$', '`', '*', '?', '[']);
+    let all = list.split_whitespace().map(braces).collect::<Option<Vec<_>>>();
+    all.map(|it| it.concat()).filter(|it| is_plain && it.len() <= MOST_WORDS as usize)
+}
+
+fn counted(first: u32, step: u32, last: u32) -> Option<Vec<String>> {
+    let is_short = step > 0 && first <= last && (last - first) / step < MOST_WORDS;
+    is_short.then(|| (first..=last).step_by(step as usize).map(|it| it.to_string()).collect())
+}
+
+/// The words of `eth{0..3}` or `eth{0,1}`.
+fn braces(word: &str) -> Option<Vec<String>> {
+    let Some((before, rest)) = word.split_once('{') else { return Some(vec![word.to_owned()]) };
+    let (inside, after) = rest.split_once('}')?;
+    let range = inside.split_once("..").and_then(|(first, last)| {
+        let number = |text: &str| {
+            if text.starts_with('0') && text.len() > 1 { None } else { text.parse().ok() }
+        };
+        counted(number(first)?, 1, number(last)?)
+    });
+    let list = || inside.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let all = range.or_else(|| inside.contains(',').then(list))?;
+    let is_one = !after.contains('{') && !inside.contains('{');
+    is_one.then(|| all.iter().map(|it| format!("{before}{it}{after}")).collect())
 }
 
 /// A word without its quotation marks.

@@ -59,10 +59,11 @@ fn netem(line: &ShapedLine, findings: &mut Findings<'_>) {
                     time_in_words(delay)
                 ),
                 evidence: described(netem),
-                remedy: format!(
-                    "give netem `limit {}`",
-                    needed.map_or("of twice the rate times the delay".into(), |it| it.to_string())
-                ),
+                remedy: match needed {
+                    Some(needed) => format!("give netem `limit {needed}`"),
+                    None => "give netem a `limit` of twice the rate times the delay, in packets"
+                        .to_owned(),
+                },
                 trial: None,
             });
         }
