@@ -118,6 +118,7 @@ fn arrays_and_counted_loops_run() {
     let body = format!("{class}$i htb rate ${{i}}mbit");
     expect(&[
         (&format!("{tree}i=1\nwhile [ $i -le 2 ]; do\n{body}\ni=$((i+1))\ndone"), &two),
+        ("x=5; ((x+=5)); ((x*=2))\ntc qdisc add dev d root codel limit $x", &["limit=20p"]),
         (&format!("{tree}let i=1\nuntil [ $i -gt 2 ]\ndo {body}\nlet i++\ndone"), &two),
         (&format!("{tree}for ((i=1; i<=2; i++)); do {body}; done"), &two),
         (&format!("{tree}for i in {{1..3}}; do\n[ $i -gt 2 ] && break\n{body}; done"), &two),
@@ -144,6 +145,9 @@ fn arrays_and_counted_loops_run() {
     refused(&[
         ("while true; do tc qdisc change dev d root fq; sleep 9; done", "how often `while`"),
         ("i=1\nwhile [ $i -gt 0 ]; do tc qdisc replace dev d root fq; done", "20000 commands"),
+        ("x=5; ((y=x=6))\ntc qdisc add dev d root codel limit $x", "`$x` is a variable"),
+        ("x=5; eval x=6\ntc qdisc add dev d root codel limit $x", "`$x` is a variable"),
+        ("A=$(x)\ntc qdisc $A dev d root codel", "`$A` is a variable"),
         ("while read d; do tc qdisc add dev $d root fq; done < list", "how often `while`"),
     ]);
 }
@@ -170,6 +174,11 @@ fn a_condition_on_known_values_decides_the_branch() {
             "R=20000\n[ $R -gt 10000 ] && Q=7 || Q=8\n[ $R -gt 30000 ] && L=7 || L=9\n\
              tc qdisc add dev d root fq_codel limit $L quantum ${Q}00\n",
             &["limit=9p,quantum=700B"],
+        ),
+        (
+            "D=d; L=9\nf() { local D=e L; echo $D; G=7; }\nf\n\
+             tc qdisc add dev $D root fq_codel limit $L quantum ${G}00\n",
+            &["limit=9p,quantum=700B", "# Read: d (fq_codel)"],
         ),
         ("TC=$(which tc)\n$TC qdisc add dev d root codel limit 9", &["limit=9p"]),
         (

@@ -110,7 +110,8 @@ fn of_text(text: &str) -> Result<TcSetup, FormatError> {
         let words: Vec<&str> = line.split_whitespace().collect();
         words.windows(2).any(|pair| {
             matches!(pair[0], "qdisc" | "class" | "filter")
-                && matches!(pair[1], "add" | "replace" | "change" | "link" | "del" | "delete")
+                && (matches!(pair[1], "add" | "replace" | "change" | "link" | "del" | "delete")
+                    || pair[1].starts_with('$'))
         })
     };
     let is_shown = |line: &str| {

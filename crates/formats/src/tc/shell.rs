@@ -38,6 +38,8 @@ pub(super) struct Variables {
     pub(super) assumed: Vec<String>,
     /// Whether the arguments are known, as in a function.
     has_arguments: bool,
+    /// For each function that runs, its local variables and what they were before.
+    locals: Vec<Vec<(String, Option<Option<String>>)>>,
 }
 
 /// The positional parameters of a caller.
@@ -73,12 +75,37 @@ impl Variables {
         if all.is_empty() || word.is_none() && !all.iter().all(is_one) {
             return false;
         }
+        let is_local = matches!(word, Some(&"local " | &"declare " | &"typeset "));
         for one in all {
+            if is_local {
+                self.keep(one.split('=').next().unwrap_or(""));
+            }
             if !self.assign_one(one) && word == Some(&"local ") && is_name(one) {
                 self.set(one, String::new());
             }
         }
         true
+    }
+
+    /// Begins a function.
+    pub(super) fn enter(&mut self) {
+        self.locals.push(Vec::new());
+    }
+
+    /// Ends a function: its local variables are again what they were.
+    pub(super) fn leave(&mut self) {
+        for (name, before) in self.locals.pop().unwrap_or_default().into_iter().rev() {
+            self.known.retain(|it| it.0 != name);
+            self.known.extend(before.map(|value| (name, value)));
+        }
+    }
+
+    /// Keeps what a variable is, which becomes a local one.
+    fn keep(&mut self, name: &str) {
+        let before = self.known.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+        if let Some(locals) = self.locals.last_mut() {
+            locals.push((name.to_owned(), before));
+        }
     }
 
     fn assign_one(&mut self, text: &str) -> bool {
@@ -149,7 +176,8 @@ impl Variables {
             }
             "read" | "IFS=" if rest.contains("<<<") => self.read(command),
             _ if word.starts_with("IFS=") && rest.starts_with("read ") => self.read(command),
-            "read" | "unset" | "mapfile" | "readarray" => self.forget_all(command),
+            "read" | "unset" | "mapfile" | "readarray" | "eval" => self.forget_all(command),
+            "printf" if rest.starts_with("-v") => self.forget_all(rest),
             _ if command.starts_with("((") => self.forget_all(command),
             _ => return false,
         }

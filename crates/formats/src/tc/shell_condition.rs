@@ -36,7 +36,12 @@ impl Variables {
         };
         if let Some(inside) = inside("((", "))") {
             let inside = self.replaced(&inside);
-            return Some(self.evaluated(&inside)? != 0);
+            let value = self.evaluated(&inside);
+            if value.is_none() {
+                // It may set variables, as `((i++ < 3))` does.
+                self.forget_all(&inside);
+            }
+            return Some(value? != 0);
         }
         if let Some(inside) = inside("[[ ", " ]]") {
             return self.tested(&inside, true);

@@ -1,6 +1,7 @@
 //! The control flow of shell scripts: loops over lists, functions, branches.
 
 use super::shell::{is_tc, sets_up};
+use super::shell_arithmetic::assignment;
 use super::shell_script::{Branch, Function, Part, Script, Step};
 use super::shell_words::first_word;
 use crate::FormatError;
@@ -308,7 +309,11 @@ impl Parser {
 
 /// Whether a text is a test, such as `[ -z "$DEV" ]`.
 pub(super) fn is_test(text: &str) -> bool {
-    ["[ ", "[[ ", "! ", "test ", "(("].iter().any(|it| text.starts_with(it))
+    let computed = text.strip_prefix("((").and_then(|it| it.strip_suffix("))"));
+    match computed {
+        Some(inside) => assignment(inside).is_none(),
+        None => ["[ ", "[[ ", "! ", "test ", "(("].iter().any(|it| text.starts_with(it)),
+    }
 }
 
 fn cut_off(begun: &Part) -> FormatError {

@@ -231,7 +231,9 @@ impl<'s> Shell<'s> {
         let given = self.variables.replaced(without_pipe(first_word(text).1));
         let before = self.variables.arguments(Some(&given));
         self.depth += 1;
+        self.variables.enter();
         let result = self.steps(body);
+        self.variables.leave();
         self.depth -= 1;
         self.leaves = self.leaves.filter(|it| *it == Leaves::Script);
         self.variables.restore(before);
