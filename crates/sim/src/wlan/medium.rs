@@ -67,6 +67,16 @@ struct Station {
     errors: Rng,
 }
 
+/// The next exchange, if no station joins before it starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Planned {
+    start: Time,
+    /// Idle slots before it.
+    slots: u32,
+    end: Time,
+    is_received: bool,
+}
+
 /// The medium of one cell.
 #[derive(Debug)]
 pub(crate) struct Medium {
@@ -78,6 +88,8 @@ pub(crate) struct Medium {
     slots_from: Time,
     /// The exchange in progress: when it ends, and whether it is received.
     on_air: Option<(Time, bool)>,
+    /// The exchange announced by [`Medium::next`].
+    planned: Option<Planned>,
 }
 
 impl Medium {
@@ -110,6 +122,7 @@ impl Medium {
             errors: radios.iter().map(FrameErrors::new).collect(),
             slots_from: Time::ZERO,
             on_air: None,
+            planned: None,
         }
     }
 
@@ -123,6 +136,7 @@ impl Medium {
     pub(crate) fn offer(&mut self, now: Time, place: usize, packet_bytes: u32, radio: usize) {
         debug_assert!(!self.has_packet(place), "a station sends its packets one by one");
         self.catch_up(now);
+        self.planned = None;
         let is_idle = self.on_air.is_none() && now >= self.slots_from;
         let station = &mut self.stations[place];
         station.frame = Some(station.rates[radio].frame(packet_bytes, radio));
@@ -138,13 +152,12 @@ impl Medium {
     }
 
     /// When the next exchange ends, if no station joins before it starts.
-    pub(crate) fn next(&self) -> Time {
+    pub(crate) fn next(&mut self) -> Time {
         if let Some((end, _)) = self.on_air {
             return end;
         }
-        let Some((start, slots)) = self.next_start() else { return Time::NEVER };
-        let first = |station: &&Station| station.backoff == Backoff::Slots(slots);
-        start + Self::exchange(self.contenders().filter(first)).0
+        self.planned = self.plan();
+        self.planned.map_or(Time::NEVER, |planned| planned.end)
     }
 
     /// Ends the exchange that ends now, if any; appends all its transmissions to `sent`.
@@ -169,46 +182,41 @@ impl Medium {
         if self.on_air.is_some() || now < self.slots_from {
             return;
         }
-        match self.next_start().filter(|&(start, _)| start <= now) {
-            Some((start, slots)) => {
-                self.count(slots);
-                for station in self.stations.iter_mut().filter(|s| s.frame.is_some()) {
-                    station.is_sending = station.backoff == Backoff::Slots(0);
+        let planned = self.planned.take().or_else(|| self.plan());
+        debug_assert_eq!(planned, self.plan(), "no station has joined");
+        match planned.filter(|planned| planned.start <= now) {
+            Some(Planned { slots, end, is_received, .. }) => {
+                for station in &mut self.stations {
+                    station.count(slots);
+                    station.is_sending =
+                        station.frame.is_some() && station.backoff == Backoff::Slots(0);
                 }
-                self.take_the_air(start);
+                self.on_air = Some((end, is_received));
             }
             None => {
                 let idle = now.since(self.slots_from).as_nanos() / self.cell.slot.as_nanos();
-                self.count(u32::try_from(idle).unwrap_or(u32::MAX));
+                let slots = u32::try_from(idle).unwrap_or(u32::MAX);
+                self.stations.iter_mut().for_each(|station| station.count(slots));
                 self.slots_from += self.cell.slot.times(idle);
             }
         }
     }
 
-    /// When the first of the contenders may send, and in how many slots from now.
-    fn next_start(&self) -> Option<(Time, u32)> {
+    /// The exchange of the first contenders, if there are any.
+    fn plan(&self) -> Option<Planned> {
         let slots = self.contenders().map(|station| match station.backoff {
             Backoff::Slots(slots) => slots,
             Backoff::Done => unreachable!("a contender has drawn, or is on the air"),
         });
         let slots = slots.min()?;
-        Some((self.slots_from + self.cell.slot.times(u64::from(slots)), slots))
+        let start = self.slots_from + self.cell.slot.times(u64::from(slots));
+        let first = |station: &&Station| station.backoff == Backoff::Slots(slots);
+        let (busy, is_received) = Self::exchange(self.contenders().filter(first));
+        Some(Planned { start, slots, end: start + busy, is_received })
     }
 
     fn contenders(&self) -> impl Iterator<Item = &Station> {
         self.stations.iter().filter(|station| station.frame.is_some())
-    }
-
-    /// Counts down idle slots. A station whose backoff ends while it has no frame need not draw
-    /// another before it sends.
-    fn count(&mut self, slots: u32) {
-        for station in &mut self.stations {
-            station.backoff = match station.backoff {
-                Backoff::Slots(left) if left <= slots && station.frame.is_none() => Backoff::Done,
-                Backoff::Slots(left) => Backoff::Slots(left.saturating_sub(slots)),
-                Backoff::Done => Backoff::Done,
-            };
-        }
     }
 
     /// Starts the transmissions of the stations marked as sending.
@@ -237,6 +245,18 @@ impl Medium {
 }
 
 impl Station {
+    /// Counts down idle slots. A station whose backoff ends while it has no frame need not draw
+    /// another before it sends.
+    fn count(&mut self, slots: u32) {
+        if let Backoff::Slots(left) = &mut self.backoff {
+            if *left <= slots && self.frame.is_none() {
+                self.backoff = Backoff::Done;
+            } else {
+                *left = left.saturating_sub(slots);
+            }
+        }
+    }
+
     fn draw(&mut self) {
         let slots = self.backoffs.below(u64::from(self.window) + 1);
         self.backoff = Backoff::Slots(slots as u32); // at most 1023
