@@ -139,6 +139,12 @@ impl Scoreboard {
         self.fresh_losses = Some(Vec::new());
     }
 
+    /// Whether [`Scoreboard::take_fresh_losses`] has any.
+    #[inline]
+    pub(crate) fn has_fresh_losses(&self) -> bool {
+        self.fresh_losses.as_ref().is_some_and(|fresh| !fresh.is_empty())
+    }
+
     /// The segments marked lost since the last call, in order of marking.
     pub(crate) fn take_fresh_losses(&mut self) -> Vec<u32> {
         self.fresh_losses.as_mut().map(std::mem::take).unwrap_or_default()

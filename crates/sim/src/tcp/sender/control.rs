@@ -76,7 +76,7 @@ impl Sender {
     /// Reports every packet newly marked lost to the congestion control.
     #[inline]
     pub(super) fn report_losses(&mut self, now: Time) {
-        if self.rate.is_some() {
+        if self.board.has_fresh_losses() {
             self.report_fresh_losses(now);
         }
     }

@@ -241,7 +241,7 @@ impl Writes {
     /// Grows the first buffer to `segments` segments by taking from the next one; its PSH moves
     /// with its end (Linux 7.2 `tcp_grow_skb`; fact tcp-49).
     pub(super) fn grow_buffer(&mut self, next: u32, segments: u32) {
-        let Some(end) = self.buffer_end(next) else { return };
+        let Some(end) = self.buffer_end(next).filter(|&end| end < next + segments) else { return };
         let second = self.ends.get(1).copied();
         let grown = (next + segments).min(second.unwrap_or(self.segment(self.written)));
         if grown <= end {
