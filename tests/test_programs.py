@@ -118,15 +118,18 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
     (tmp_path / "seen").mkdir()
     (tmp_path / "seen" / "text").write_text("shown\n")
     (tmp_path / "hidden").write_text("private")
-    # It yields until the other process has slept; it would never end if a yield took no time.
-    yields = (
-        "import os, time\npid = os.fork()\nif not pid: time.sleep(0.05); os._exit(0)\n"
-        "while not os.waitpid(pid, os.WNOHANG)[0]: os.sched_yield()\n"
+    # They yield or poll until the other process has slept; they would never end if that took no
+    # time.
+    waits = (
+        "import os, time\npid = os.fork()\nif not pid: time.sleep({}); os._exit(0)\n"
+        "while not os.waitpid(pid, os.WNOHANG)[0]: {}\n"
     )
+    yields, polls = waits.format(0.05, "os.sched_yield()"), waits.format(0.005, "pass")
     commands = {
         "client": [
             f"hostname; cat {tmp_path}/seen/text; cat {tmp_path}/hidden; pwd; echo $LEVEL",
             f"python3 -c '{yields}'",
+            f"python3 -c '{polls}'",
         ],
         "client-2@2s": "ls /tmp/own; getent hosts client; "
         "cat /proc/sys/net/ipv4/tcp_congestion_control; cat /etc/gitconfig; "
@@ -140,9 +143,9 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
     rows = result.programs.to_pylist()
     assert rows[0]["stdout"].split() == ["client", "shown", "/tmp/own", "3"]
     assert "hidden" in rows[0]["stderr"]
-    assert rows[1]["exit_code"] == 0
-    assert rows[2]["stdout"].split() == ["10.2.0.10", "client", "cubic", "/sys/class/net/eth0"]
-    assert rows[2]["stderr"] == "cat: /etc/gitconfig: No such file or directory\n"
+    assert [row["exit_code"] for row in rows[1:3]] == [0, 0]
+    assert rows[3]["stdout"].split() == ["10.2.0.10", "client", "cubic", "/sys/class/net/eth0"]
+    assert rows[3]["stderr"] == "cat: /etc/gitconfig: No such file or directory\n"
     (reason,) = result.invalid
     assert reason.startswith("server: `no-such-program` ended with exit code 127")
     assert "--see DIR" in reason

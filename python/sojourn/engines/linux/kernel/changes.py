@@ -80,11 +80,36 @@ CHANGES = (
     ),
     # sched_yield takes a microsecond of virtual time, as a failed call does. Otherwise a program
     # that yields until another one has run would yield forever, because no time passes after which
-    # the scheduler would prefer the other.
+    # the scheduler would prefer the other. The same holds for programs that poll by other calls
+    # (fact linux-43).
     (
         "arch/um/kernel/skas/syscall.c",
         "\t\tif (IS_ERR_VALUE(ret) &&\n",
-        "\t\tif ((IS_ERR_VALUE(ret) || syscall == __NR_sched_yield) &&\n",
+        "\t\tif ((IS_ERR_VALUE(ret) || syscall == __NR_sched_yield ||\n"
+        "\t\t     time_travel_is_polled()) &&\n",
+    ),
+    (
+        "arch/um/kernel/skas/syscall.c",
+        "void handle_syscall(struct uml_pt_regs *r)\n",
+        "extern int time_travel_is_polled(void);\n\nvoid handle_syscall(struct uml_pt_regs *r)\n",
+    ),
+    # Whether calls take time, because programs have made 10,000 of them while no more than as many
+    # nanoseconds passed. The clock does not count what those calls took. Sojourn's own program has
+    # SCHED_FIFO.
+    (
+        "arch/um/kernel/time.c",
+        "EXPORT_SYMBOL(time_travel_ndelay);\n",
+        "EXPORT_SYMBOL(time_travel_ndelay);\n\n"
+        "int time_travel_is_polled(void)\n{\n"
+        "\tstatic unsigned long long seen;\n"
+        "\tstatic unsigned int calls;\n"
+        "\tunsigned long long passed = time_travel_time - seen;\n\n"
+        "\tif (current->policy == SCHED_FIFO)\n\t\treturn 0;\n"
+        "\tseen = time_travel_time;\n"
+        "\tcalls = passed < calls ? calls - passed : 0;\n"
+        "\tif (calls < 10000) {\n\t\tcalls++;\n\t\treturn 0;\n\t}\n"
+        "\tseen += NSEC_PER_USEC;\n"
+        "\treturn 1;\n}\n",
     ),
 )
 # How makefiles of 6.1 and of 6.12 include their rules.
