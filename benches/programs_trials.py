@@ -190,6 +190,17 @@ TRIALS = (
           "mptcpize run iperf3 -c server -R -t 2"),
     Trial("iperf 2, tcpdump", ("iperf", "tcpdump"), "exec iperf -s",
           "tcpdump -i eth0 -nn -q -c 500 > packets 2> log & iperf -c server -t 2; wait"),
+    Trial("nginx, Chromium", ("nginx", "chromium"),
+          NGINX.format(listen="80; default_type text/html",
+                       before="for i in $(seq 12); do truncate -s 30k $i.png;"
+                       " echo \"<img src=$i.png>\"; done > index.html;"),
+          "/usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --dump-dom"
+          " http://server/ 2> /dev/null"),
+    Trial("MariaDB", ("mariadbd", "mariadb"),
+          "set -- --no-defaults --innodb-buffer-pool-size-max=64M --innodb-buffer-pool-size=16M"
+          " --user=root --datadir=/tmp/own/db; mariadb-install-db $* > log;"
+          " exec mariadbd $* --socket=/tmp/own/socket --skip-grant-tables",
+          "sleep 9; for i in 1 2 3; do mariadb --no-defaults -h server -u u -e 'select 1'; done"),
     Trial("gRPC; hypercorn over HTTP/2 and HTTP/3", ("curl", "openssl"),
           f"{KEY} /usr/bin/python3 {HERE}/grpc_calls.py serve &"
           f" exec /usr/bin/python3 -m hypercorn --quic-bind 0.0.0.0:4433 --bind 0.0.0.0:4433"
@@ -231,8 +242,8 @@ def main(arguments: list[str]) -> None:
             failed.append(trial.name)
     found = kernel.find()
     head = (
-        f"Linux {found.version if found else 'unknown'}. Half of the runs had no added load; the "
-        f"other half ran next to {BUSY_LOOPS} busy loops.\n\n"
+        f"Linux {found.version if found else 'unknown'}. Half of the runs had no added load, "
+        f"half {BUSY_LOOPS} busy loops.\n\n"
         "| programs | packets | runs | digests | times and outputs | simulated, s | wall, s: "
         "without load, with |\n|---|---:|---:|---:|---:|---:|---:|\n"
     )
