@@ -103,6 +103,8 @@ def with_bottleneck(
 ) -> _core.Scenario:
     """The scenario with our router, which runs every AQM, as bottleneck, unless it names another.
 
+    The kernel has the classes of a scheduler.
+
     Args:
         scenario: see `sojourn.run`.
         sets: see `sojourn.run`.
@@ -110,8 +112,10 @@ def with_bottleneck(
     """
     given = set_pairs(sets or {}) + ([("duration", f'"{until}"')] if until else [])
     loaded = load(scenario, given)
-    named = json.loads(loaded.document_json()).get("engine") or {}
-    if isinstance(scenario, _core.Scenario) or "bottleneck" in (named.get("linux") or {}):
+    document = json.loads(loaded.document_json())
+    named = (document.get("engine") or {}).get("linux") or {}
+    has_classes = any("scheduler" in link for link in document["links"].values())
+    if isinstance(scenario, _core.Scenario) or "bottleneck" in named or has_classes:
         return loaded
     return load(scenario, [*given, ("engine.linux.bottleneck", '"sojourn"')])
 

@@ -20,6 +20,8 @@ pub struct InterfaceCapture {
     pub ident: u16,
     /// Its ECN field at that interface.
     pub ecn: Ecn,
+    /// Its DSCP.
+    pub dscp: u8,
     /// Whether it left the router (otherwise it arrived).
     pub leaves: bool,
     /// The kind of packet.
@@ -38,7 +40,7 @@ impl InterfaceCapture {
         out.extend(self.bytes.to_le_bytes());
         out.extend(self.ident.to_le_bytes());
         out.push(self.ecn as u8 | u8::from(self.leaves) << 2 | (self.kind as u8) << 3);
-        out.extend([0; 3]);
+        out.extend([self.dscp, 0, 0]);
     }
 
     /// Reads a capture back; `None` if the bytes are not a capture.
@@ -51,6 +53,7 @@ impl InterfaceCapture {
             bytes: u16::from_le_bytes(row[16..18].try_into().ok()?),
             ident: u16::from_le_bytes(row[18..20].try_into().ok()?),
             ecn: ecn(flags),
+            dscp: row[21],
             leaves: flags & 4 != 0,
             kind: CapturedKind::from_number(flags >> 3)?,
         })
@@ -70,6 +73,7 @@ mod tests {
             bytes: 1500,
             ident: 3,
             ecn: Ecn::Ce,
+            dscp: 46,
             leaves: true,
             kind: CapturedKind::Datagram,
         };

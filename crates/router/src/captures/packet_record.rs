@@ -22,6 +22,8 @@ pub struct PacketRecord {
     pub kind: CapturedKind,
     /// Its ECN field on arrival.
     pub ecn_in: Ecn,
+    /// Its DSCP on arrival, less than 64.
+    pub dscp: u8,
     /// When it arrived.
     pub arrived: Time,
     /// When the packet left or was dropped.
@@ -55,7 +57,8 @@ impl PacketRecord {
         out.extend(self.bytes.to_le_bytes());
         out.push(self.kind as u8);
         out.push(self.ecn_in as u8);
-        out.extend([fate, pair(dropped), pair(self.marked), self.direction as u8]);
+        let direction = self.direction as u8 | self.dscp << 1;
+        out.extend([fate, pair(dropped), pair(self.marked), direction]);
     }
 
     /// Reads a record back; `None` if the bytes are not a record.
@@ -64,13 +67,14 @@ impl PacketRecord {
         let word = |at: usize| u32::from_le_bytes(row[at..at + 4].try_into().expect("4 bytes"));
         Some(PacketRecord {
             flow: word(0),
-            direction: *[Direction::Forward, Direction::Reverse].get(usize::from(row[31]))?,
+            direction: *[Direction::Forward, Direction::Reverse].get(usize::from(row[31] & 1))?,
             seq: word(4),
             arrived: Time::from_nanos(long(8)),
             left: Some(long(16)).filter(|&left| left != u64::MAX).map(Time::from_nanos),
             bytes: u16::from_le_bytes([row[24], row[25]]),
             kind: CapturedKind::from_number(row[26])?,
             ecn_in: ecn(row[27]),
+            dscp: row[31] >> 1,
             fate: match row[28] {
                 0 => Fate::Sent,
                 1 => {
@@ -104,6 +108,7 @@ mod tests {
             bytes: 52,
             kind: CapturedKind::Syn,
             ecn_in: Ecn::Ect0,
+            dscp: 63,
             arrived: Time::from_nanos(10),
             left: None,
             fate: Fate::Dropped(Stage::Dequeue, Cause::Deterministic),

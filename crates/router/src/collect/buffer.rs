@@ -199,6 +199,7 @@ mod tests {
             bytes: 1500,
             kind: CapturedKind::Datagram,
             ecn_in: Ecn::NotEct,
+            dscp: 0,
             arrived: Time::ZERO + Span::from_millis(arrived),
             left: Some(Time::ZERO + Span::from_millis(left)),
             fate: Fate::Sent,

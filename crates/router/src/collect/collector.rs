@@ -46,8 +46,6 @@ pub(super) struct Collector {
     delivered: VecDeque<Vec<u64>>,
     /// The index of each flow's class.
     class_of: Vec<usize>,
-    /// The DSCP of each flow.
-    dscp_of: Vec<u8>,
     /// Payload per segment and the first sequence number of each flow's connection.
     numbering: Vec<(u32, u32)>,
     /// The first flow of the user's programs.
@@ -100,7 +98,6 @@ impl Collector {
             law_samples: result.law_samples.iter().map(values).collect(),
             delivered: result.bins.iter().cloned().collect(),
             class_of: class_of(scenario, plan),
-            dscp_of: plan.flows.iter().map(|flow| flow.dscp).collect(),
             first_of_programs: plan.first_of_programs(),
             numbering: plan.flows.iter().map(|flow| (flow.payload_bytes, 0)).collect(),
             events: 0,
@@ -257,7 +254,7 @@ impl Collector {
             kind,
             bytes: link.bytes_of(record.bytes),
             ecn_in: record.ecn_in,
-            dscp: self.dscp_of[record.flow as usize],
+            dscp: record.dscp,
             marked: None,
         }
     }

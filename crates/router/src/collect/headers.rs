@@ -232,6 +232,7 @@ mod tests {
             bytes: 1500,
             ident,
             ecn: Ecn::NotEct,
+            dscp: 0,
             leaves,
             kind: CapturedKind::Data,
         };

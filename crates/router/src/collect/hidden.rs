@@ -3,6 +3,7 @@
 //! Results are collected outside the guest, where the files exist that it does not show.
 
 use std::env;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::plan::{PROGRAM_PATH, ProgramsPlan, WORKING_FOLDER};
@@ -24,7 +25,8 @@ const WRITTEN: [&str; 4] = ["/var/cache", "/var/lib", "/var/log", "/var/spool"];
 
 const PYTHON: &str = "; programs have the system's Python: --see DIR and --env PYTHONPATH=DIR add \
                       modules";
-/// POSIX shell, exit status: no such program.
+/// POSIX shell, exit status: not executable, and no such program.
+const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
 /// The machine, as its user's commands see it.
@@ -62,8 +64,11 @@ impl Machine {
             let is_missing = exit_code == Some(NOT_FOUND);
             is_missing.then(|| self.of_program(word, command, &programs.wish.visible))?
         };
-        let found =
-            words(text).find_map(|w| of_folder(w).or_else(|| of_file(w)).or_else(|| of_program(w)));
+        let of_mode = |word| (exit_code == Some(NOT_EXECUTABLE)).then(|| of_mode(word))?;
+        let found = words(text).find_map(|word| {
+            let hidden = of_folder(word).or_else(|| of_file(word));
+            hidden.or_else(|| of_program(word)).or_else(|| of_mode(word))
+        });
         let python = text.contains("No module named").then(|| PYTHON.to_owned());
         found.or(python).unwrap_or_default()
     }
@@ -96,6 +101,17 @@ impl Machine {
             false => format!(", with --see {name}"),
         };
         Some(format!("; programs find it as {name}/{word}{see}"))
+    }
+}
+
+/// A file that is not executable, or a folder.
+fn of_mode(word: &str) -> Option<String> {
+    let path = Path::new(word);
+    let metadata = path.metadata().ok().filter(|_| path.is_absolute())?;
+    match (metadata.is_dir(), metadata.permissions().mode() & 0o111) {
+        (true, _) => Some(format!("; {word} is a folder: name a program in it")),
+        (false, 0) => Some(format!("; {word} is not executable: chmod +x {word}")),
+        (false, _) => None,
     }
 }
 
@@ -147,7 +163,11 @@ mod tests {
         let machine = Machine { folder: Some(folder.clone()), search: vec![folder.clone()] };
         let remedy = |text: &&str| {
             let text = text.replace("HERE", here);
-            let code = if text.contains("not found") { NOT_FOUND } else { 1 };
+            let code = match text.as_str() {
+                text if text.contains("not found") => NOT_FOUND,
+                text if text.contains("Permission denied") => NOT_EXECUTABLE,
+                _ => 1,
+            };
             let command = ("python3 serve.py --tool tool", Some(code));
             machine.remedy(&text, command, 0, &plan).replace(here, "HERE")
         };
@@ -168,6 +188,14 @@ mod tests {
         let file = "; --see HERE/serve.py, or its folder, lets programs read it";
         assert_eq!(remedies(&texts, None), [file, "", folder, folder]);
         assert_eq!(remedies(&texts, Some("/usr"))[2..], ["", ""]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_executable_gets_the_command_that_makes_it_so() {
+        let texts = ["/bin/sh: 1: /proc/version: Permission denied", "/usr: Permission denied"];
+        let mode = "; /proc/version is not executable: chmod +x /proc/version";
+        let found = remedies(&texts, Some("/usr"));
+        assert_eq!(found, [mode, "; /usr is a folder: name a program in it"]);
     }
 
     #[test]

@@ -150,7 +150,7 @@ fn without_waiting(
     let mut others = waiting.saturating_sub(in_leaves.iter().sum());
     let mut dropped = Vec::new();
     while let Some(index) = lost.pop() {
-        let leaf = plan.leaf_of(records[index].flow);
+        let leaf = plan.leaf_of(records[index].dscp);
         let waiting = leaf.and_then(|leaf| in_leaves.get_mut(leaf)).unwrap_or(&mut others);
         match waiting.checked_sub(1) {
             Some(rest) => *waiting = rest,
@@ -175,6 +175,7 @@ fn new_record(capture: &InterfaceCapture, at: Time) -> PacketRecord {
         bytes: capture.bytes,
         kind: capture.kind,
         ecn_in: capture.ecn,
+        dscp: capture.dscp,
         arrived: at,
         left: None,
         fate: Fate::Waiting,
@@ -186,13 +187,13 @@ fn complete(record: &mut PacketRecord, capture: &InterfaceCapture, at: Time, pla
     record.left = Some(at);
     record.fate = Fate::Sent;
     if capture.ecn == Ecn::Ce && record.ecn_in != Ecn::Ce {
-        record.marked = Some(signal(plan, record.flow));
+        record.marked = Some(signal(plan, record.dscp));
     }
 }
 
-/// The stage and the cause of the kernel's drops and marks of a flow's packets.
-fn signal(plan: &Plan, flow: u32) -> (Stage, Cause) {
-    let (drops_at_head, is_random) = plan.signals_of(flow);
+/// The stage and the cause of the kernel's drops and marks of packets with a DSCP.
+fn signal(plan: &Plan, dscp: u8) -> (Stage, Cause) {
+    let (drops_at_head, is_random) = plan.signals_of(dscp);
     let stage = if drops_at_head { Stage::Dequeue } else { Stage::Enqueue };
     let cause = match (is_random, drops_at_head) {
         (true, _) => Cause::Random,
@@ -215,7 +216,7 @@ fn drop_all(records: &mut [PacketRecord], dropped: &[usize], plan: &Plan) {
             }
         }
         let record = &mut records[index];
-        let (stage, cause) = signal(plan, record.flow);
+        let (stage, cause) = signal(plan, record.dscp);
         let at_head = next_left.get(&record.flow).copied().unwrap_or(record.arrived);
         record.left = Some(if stage == Stage::Dequeue { at_head } else { record.arrived });
         record.fate = Fate::Dropped(stage, cause);
@@ -240,6 +241,7 @@ mod tests {
             bytes: 52,
             kind,
             ecn_in: Ecn::NotEct,
+            dscp: 0,
             arrived: Time::ZERO,
             left: None,
             fate: Fate::Waiting,
@@ -272,7 +274,9 @@ mod tests {
     #[test]
     fn the_packets_that_wait_are_the_last_ones_of_each_class() {
         let plan = tests_of_classes::planned();
-        let records = [0, 1].map(|flow| record(flow, 1, CapturedKind::Data, Direction::Forward));
+        let data =
+            |dscp| PacketRecord { dscp, ..record(0, 1, CapturedKind::Data, Direction::Forward) };
+        let records = [46, 0].map(data);
         let dropped = |in_leaves: Vec<u64>| {
             let waiting = in_leaves.iter().sum();
             let counters = KernelCounters { at_ns: 0, waiting, dropped: 1, in_leaves };
@@ -292,6 +296,7 @@ mod tests {
             bytes: 1000,
             ident: n as u16,
             ecn: Ecn::NotEct,
+            dscp: 0,
             leaves,
             kind: CapturedKind::Datagram,
         };
@@ -314,6 +319,7 @@ mod tests {
             bytes: 100,
             ident: 0,
             ecn: Ecn::NotEct,
+            dscp: 0,
             leaves,
             kind: CapturedKind::Datagram,
         };

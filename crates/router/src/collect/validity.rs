@@ -154,6 +154,7 @@ mod tests {
             bytes: 1500,
             kind: CapturedKind::Data,
             ecn_in: Ecn::NotEct,
+            dscp: 0,
             arrived: Time::ZERO,
             left: Some(Time::ZERO),
             fate: Fate::Dropped(Stage::Dequeue, Cause::Deterministic),

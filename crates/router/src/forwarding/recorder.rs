@@ -227,6 +227,7 @@ fn new_record(now: Time, packet: &RawPacket, direction: Direction) -> PacketReco
         bytes: header.bytes,
         kind: CapturedKind::of(header),
         ecn_in: header.ecn,
+        dscp: header.dscp,
         arrived: now,
         left: None,
         fate: Fate::Waiting,

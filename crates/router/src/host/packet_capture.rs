@@ -226,6 +226,7 @@ fn at_router(
         bytes: header.bytes,
         ident: header.ident,
         ecn: header.ecn,
+        dscp: header.dscp,
         leaves,
         kind: CapturedKind::of(&header),
     })

@@ -37,16 +37,15 @@ pub struct KernelLeaf {
 }
 
 impl Plan {
-    /// The leaf in the kernel of a flow's packets, by index; `None` without classes.
-    pub fn leaf_of(&self, flow: u32) -> Option<usize> {
-        let dscp = self.flows.get(flow as usize).map_or(0, |flow| flow.dscp);
+    /// The leaf in the kernel of packets with a DSCP, by index; `None` without classes.
+    pub fn leaf_of(&self, dscp: u8) -> Option<usize> {
         *self.classes.as_ref()?.leaf_of.get(usize::from(dscp))?
     }
 
-    /// Whether the kernel's queue of a flow's packets drops at its head, and whether its signals
+    /// Whether the kernel's queue of packets with a DSCP drops at its head, and whether its signals
     /// are random.
-    pub fn signals_of(&self, flow: u32) -> (bool, bool) {
-        match (&self.classes, self.leaf_of(flow)) {
+    pub fn signals_of(&self, dscp: u8) -> (bool, bool) {
+        match (&self.classes, self.leaf_of(dscp)) {
             (Some(classes), Some(leaf)) => {
                 let leaf = &classes.leaves[leaf];
                 (leaf.drops_at_head, leaf.is_random)

@@ -283,12 +283,12 @@ fn shown_class(node: &HtbNode, Framing { overhead, packing }: Framing) -> Kernel
 }
 
 /// The time to send `bytes` at a rate, in ticks of 64 ns. The kernel reports the number that tc
-/// gave it, so this rounds up in floating point as tc does (iproute2 6.1 tc_core.c,
-/// tc_calc_xmittime).
+/// gave it, so this computes in floating point and drops fractions of microseconds and of ticks as
+/// tc does (iproute2 6.1 tc_core.c, tc_calc_xmittime, tc_core_time2tick).
 fn ticks(bytes: u64, bps: u64) -> u32 {
     const TICKS_PER_MICROSECOND: f64 = 15.625;
     let seconds = bytes as f64 / (bps / 8) as f64;
-    (1e6 * seconds * TICKS_PER_MICROSECOND).ceil() as u32
+    ((1e6 * seconds).trunc() * TICKS_PER_MICROSECOND) as u32
 }
 
 fn option(
@@ -306,6 +306,7 @@ fn option(
 pub(crate) mod tests {
     use sojourn_scenario::{Scenario, Source};
 
+    use super::ticks;
     use crate::plan::Plan;
     use crate::planning::{Kernel, plan};
 
@@ -383,9 +384,15 @@ app = { kind = "bulk" }
     }
 
     #[test]
-    fn a_flow_has_the_leaf_of_its_dscp() {
+    fn a_burst_has_the_ticks_of_whole_microseconds_as_from_tc() {
+        // As tc of iproute2 6.1 sets it: 2133 of 2133.3 us.
+        assert_eq!(ticks(1600, 6_000_000), 33_328);
+    }
+
+    #[test]
+    fn a_packet_has_the_leaf_of_its_dscp() {
         let plan = planned();
-        assert_eq!([0, 1].map(|flow| plan.leaf_of(flow)), [Some(0), Some(1)]);
-        assert_eq!([0, 1].map(|flow| plan.signals_of(flow).0), [true, false]);
+        assert_eq!([46, 0].map(|dscp| plan.leaf_of(dscp)), [Some(0), Some(1)]);
+        assert_eq!([46, 0].map(|dscp| plan.signals_of(dscp).0), [true, false]);
     }
 }

@@ -73,10 +73,6 @@ pub fn plan_with_programs(
         }
     }
     let mut plan = plan(&scenario, kernel)?;
-    if let Some(link) = scenario.links.iter().find(|link| link.scheduler.is_some()) {
-        let message = "programs choose their own DSCPs, of which no record is kept; leave it out";
-        return refuse(format!("links.{}.scheduler", link.name), message);
-    }
     plan.flows.retain(|flow| flow.group != group);
     let egress = Egress::of(&plan.bottleneck, plan.wire.as_ref(), plan.reverse.as_ref());
     let flows = &scenario.flows[group];
