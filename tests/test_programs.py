@@ -224,6 +224,36 @@ def test_several_aqms_are_compared_by_the_durations_of_programs(line, tmp_path, 
     assert (out / "report.html").exists()
 
 
+CLASSES = """
+[links.down.scheduler]
+kind = "htb"
+default = "rest"
+classes = [
+    { name = "call", rate = "4mbit", ceil = "20mbit", dscp = ["ef"] },
+    { name = "rest", rate = "6mbit", ceil = "20mbit" },
+]
+"""
+SENDS_IN_TWO_CLASSES = (
+    "import socket, time\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    "for tos, count in (0xb8, 40), (0, 20):\n"
+    " s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)\n"
+    ' for _ in range(count): s.sendto(b"x", ("client", 9)); time.sleep(0.001)\n'
+)
+
+
+@needs_kernel
+@pytest.mark.nightly
+def test_packets_of_programs_are_counted_in_the_class_of_their_dscp(tmp_path):
+    line = tmp_path / "line.toml"
+    text = LINE.format(queue="fq_codel@linux", more="").replace(
+        "[links.up]", f"{CLASSES}[links.up]"
+    )
+    line.write_text(text)
+    commands = {"server": f"python3 -c '{SENDS_IN_TWO_CLASSES}'", "client": "sleep 1"}
+    found = sojourn.run_programs(line, commands).summary
+    assert (found["leaf/down.call/sent"], found["leaf/down.rest/sent"]) == (40.0, 20.0)
+
+
 @pytest.mark.parametrize(
     ("commands", "choices", "message"),
     [
