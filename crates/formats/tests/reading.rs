@@ -344,6 +344,17 @@ fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
             "line 2",
             "File exists",
         ),
+        (
+            "tc qdisc add dev eth0 root netem delay 9ms\ntc qdisc add dev eth0 parent 1: codel",
+            "line 2",
+            "has the handle 1:; write `handle 1:` before `netem` in line 1",
+        ),
+        (
+            "tc qdisc add dev eth0 root handle 2: htb\n\
+             tc class add dev eth0 parent 1: classid 1:1 htb rate 9mbit",
+            "line 2",
+            "Failed to find specified qdisc",
+        ),
         ("tc qdisc add dev eth0 root fq_codel", "", "--rate"),
         ("tc qdisc add dev eth0 root cake bandwidth 9mbit overhead -65", "line 1", "from -64 to"),
         ("tc qdisc add dev eth0 root handle 10000: pfifo", "line 1", "such as 1:"),
@@ -365,6 +376,17 @@ fn what_is_wrong_is_refused_with_its_place_and_a_remedy() {
     ] {
         let error = refused(text);
         assert!(error.starts_with(place) && error.contains(word), "{text}\n{error}");
+    }
+}
+
+#[test]
+fn a_parent_may_be_a_number_of_the_kernel_or_of_a_set_up_that_the_text_lacks() {
+    for text in [
+        "tc qdisc add dev eth0 root tbf rate 9mbit burst 5k lat 50ms\n\
+         tc qdisc add dev eth0 parent 8001: codel",
+        "tc qdisc add dev eth0 parent 1: handle 10: codel",
+    ] {
+        assert_eq!(setup(text).notes, [], "{text}");
     }
 }
 

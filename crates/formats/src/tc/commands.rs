@@ -5,7 +5,9 @@ use super::change;
 use super::filters;
 use super::policer;
 use super::statement::{Head, class_options, head_word, qdisc_options};
-use super::tree::{TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup};
+use super::tree::{
+    TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup, same_number,
+};
 use super::words::{Token, Tokens};
 use crate::FormatError;
 
@@ -148,6 +150,9 @@ fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
         }
         remove(setup, at);
     }
+    if is_nowhere(&head.device, &parent, verb.line, setup) {
+        return Ok(());
+    }
     setup.qdiscs.push(TcQdisc {
         device: head.device,
         kind: kind.text.to_owned(),
@@ -208,6 +213,32 @@ fn remove(setup: &mut TcSetup, at: usize) {
     }
 }
 
+/// Whether the kernel refuses a parent, as no discipline of the device has its number; says so. A
+/// device without a root discipline in the text may have another one.
+fn is_nowhere(device: &str, parent: &TcParent, line: usize, setup: &mut TcSetup) -> bool {
+    let TcParent::Class(id) = parent else { return false };
+    let major = id.split(':').next().unwrap_or("");
+    // What has no handle gets one of these from the kernel (Linux 6.1 sch_api.c,
+    // qdisc_alloc_handle).
+    let is_given = u32::from_str_radix(major, 16).is_ok_and(|it| it >= 0x8000);
+    let is_owner = |it: &TcQdisc| match it.handle.trim_end_matches(':') {
+        "" => is_given,
+        handle => same_number(handle, major),
+    };
+    let of_device = || setup.qdiscs.iter().filter(|it| it.device == device);
+    let Some(root) = of_device().find(|it| it.parent == TcParent::Root) else { return false };
+    if of_device().any(is_owner) {
+        return false;
+    }
+    let text = format!(
+        "the kernel refuses `parent {id}` (`Failed to find specified qdisc`), as no discipline of \
+         {device} has the handle {major}:; write `handle {major}:` before `{}` in line {}",
+        root.kind, root.line
+    );
+    setup.note(TcNoteKind::Refused, line, text);
+    true
+}
+
 fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let mut tokens = Tokens::new(words, true);
     let (head, kind) = head(verb, &mut tokens)?;
@@ -223,6 +254,9 @@ fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
     }
     let options = class_options(kind, &mut tokens, setup)?;
     setup.classes.retain(|it| !same(it));
+    if is_nowhere(&head.device, &parent, verb.line, setup) {
+        return Ok(());
+    }
     let (device, id, kind) = (head.device, head.class_id, kind.text.to_owned());
     setup.classes.push(TcClass { device, kind, id, parent, options, line: verb.line });
     Ok(())

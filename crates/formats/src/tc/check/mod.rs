@@ -144,7 +144,9 @@ fn of_notes(findings: &mut Findings<'_>) {
             TcNoteKind::Unknown | TcNoteKind::Rounded => continue,
         };
         let (title, reason) = (title.to_owned(), note.text.clone());
-        let (why, remedy) = match reason.split_once([';', ':']) {
+        // A handle ends in a colon too.
+        let parts = reason.split_once("; ").or_else(|| reason.split_once(": "));
+        let (why, remedy) = match parts {
             Some((why, remedy)) => (why.trim().to_owned(), remedy.trim().to_owned()),
             None => (reason.clone(), "delete one of the two".to_owned()),
         };
