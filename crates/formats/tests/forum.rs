@@ -1,37 +1,11 @@
 //! Pastes from forums, mailing lists and the kernel's own tests of tc: values as the kernel has
 //! them, and nothing lost without a word.
 
-use sojourn_formats::tc::{TcCircumstances, TcImport, TcWish, aqm_of_text, check, read, scenario};
+mod common;
 
-fn attempted(text: &str) -> Result<TcImport, String> {
-    let wish =
-        TcWish { name: "t".to_owned(), rate: Some("50mbit".to_owned()), ..TcWish::default() };
-    read(text).and_then(|setup| scenario(&setup, &wish)).map_err(|error| error.to_string())
-}
+use sojourn_formats::tc::{TcCircumstances, aqm_of_text, check, read};
 
-fn imported(text: &str) -> TcImport {
-    attempted(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-/// Each text gives all parts, in its scenario or its list of what is unknown.
-fn expect(cases: &[(&str, &[&str])]) {
-    for (text, parts) in cases {
-        let import = imported(text);
-        let all = import.toml.clone() + &import.unknown.join("\n");
-        for part in *parts {
-            assert!(all.contains(part), "`{part}` is not in the import of\n{text}\n{all}");
-        }
-    }
-}
-
-fn refused(cases: &[(&str, &str)]) {
-    for (text, part) in cases {
-        match attempted(text) {
-            Ok(import) => panic!("{text} became\n{}", import.toml),
-            Err(error) => assert!(error.contains(part), "`{part}` is not in `{error}` of\n{text}"),
-        }
-    }
-}
+use common::{expect, imported, refused};
 
 const ROOT: &str = "tc qdisc add dev eth0 root ";
 const SHOWN: &str = "qdisc fq_codel 0: dev eth0 root refcnt 2 limit 500p flows 1024 quantum 1514 \

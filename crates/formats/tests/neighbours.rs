@@ -1,33 +1,11 @@
 //! Configurations of programs that set up disciplines: systemd-networkd, NetworkManager, FreeBSD's
 //! dummynet.
 
-use sojourn_formats::tc::{TcCircumstances, TcImport, TcWish, check, read, scenario};
+mod common;
 
-fn attempted(text: &str) -> Result<TcImport, String> {
-    let wish =
-        TcWish { name: "t".to_owned(), rate: Some("50mbit".to_owned()), ..TcWish::default() };
-    read(text).and_then(|setup| scenario(&setup, &wish)).map_err(|error| error.to_string())
-}
+use sojourn_formats::tc::{TcCircumstances, check, read};
 
-/// Each text gives all parts, in its scenario or its list of what is unknown.
-fn expect(cases: &[(&str, &[&str])]) {
-    for (text, parts) in cases {
-        let import = attempted(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let all = import.toml.clone() + &import.unknown.join("\n");
-        for part in *parts {
-            assert!(all.contains(part), "`{part}` is not in the import of\n{text}\n{all}");
-        }
-    }
-}
-
-fn refused(cases: &[(&str, &str)]) {
-    for (text, part) in cases {
-        match attempted(text) {
-            Ok(import) => panic!("{text} became\n{}", import.toml),
-            Err(error) => assert!(error.contains(part), "`{part}` is not in `{error}` of\n{text}"),
-        }
-    }
-}
+use common::{expect, refused};
 
 const MATCH: &str = "[Match]\nName=eth0\n";
 

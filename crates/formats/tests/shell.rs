@@ -1,33 +1,9 @@
 //! Scripts of the shell around tc, as far as their text decides what they do, and tc's abbreviated
 //! words.
 
-use sojourn_formats::tc::{TcImport, TcWish, read, scenario};
+mod common;
 
-fn attempted(text: &str) -> Result<TcImport, String> {
-    let wish =
-        TcWish { name: "t".to_owned(), rate: Some("50mbit".to_owned()), ..TcWish::default() };
-    read(text).and_then(|setup| scenario(&setup, &wish)).map_err(|error| error.to_string())
-}
-
-/// Each text gives all parts, in its scenario or its list of what is unknown.
-fn expect(cases: &[(&str, &[&str])]) {
-    for (text, parts) in cases {
-        let import = attempted(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let all = import.toml.clone() + &import.unknown.join("\n");
-        for part in *parts {
-            assert!(all.contains(part), "`{part}` is not in the import of\n{text}\n{all}");
-        }
-    }
-}
-
-fn refused(cases: &[(&str, &str)]) {
-    for (text, part) in cases {
-        match attempted(text) {
-            Ok(import) => panic!("{text} became\n{}", import.toml),
-            Err(error) => assert!(error.contains(part), "`{part}` is not in `{error}` of\n{text}"),
-        }
-    }
-}
+use common::{attempted, expect, refused};
 
 /// iproute2 6.18 lib/utils.c, `matches`; tc/q_htb.c, q_tbf.c, tc_stab.c, tc_filter.c.
 #[test]
