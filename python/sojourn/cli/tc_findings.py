@@ -30,7 +30,7 @@ def show(findings: list[SetupFinding], unknown: list[str], given: Circumstances)
             f"over {counted(given.seeds, 'seed')}, differences with 95 % intervals."
         )
     for text in unknown:
-        print(f"not understood: {text}")
+        print(f"note: {text}")
 
 
 def _lines(finding: SetupFinding) -> list[str]:
