@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sojourn import reading
 from sojourn.errors import InputError
 from sojourn.importing.compressed import CutError, plain
-from sojourn.importing.measured import Measurement, StepCurve, curve, loss_curve
+from sojourn.importing.measured import APART_S, Measurement, StepCurve, curve, loss_curve
 from sojourn.importing.traffic import Traffic, Way, base_rtt_s, ms
 
 As = Literal["transfers", "packets"]
@@ -128,10 +128,10 @@ def _measurement(
     tcp = [flow for flow in flows if flow["protocol"] == _TCP]
     for flow in tcp:
         _forget_below(coarse_ns, flow)
-    for way in _WAYS:
-        is_before = _is_before_path(tcp, way)
-        rates = _rates(report[way], length_s, coarse_ns, is_before)
-        result.down, result.up = (rates, result.up) if way == "down" else (result.down, rates)
+    result.down, result.up = (
+        _rates(report[way], length_s, coarse_ns, _is_before_path(tcp, way))
+        for way in ("down", "up")
+    )
     known = [rtt for flow in tcp if (rtt := base_rtt_s(flow)) is not None]
     if known:
         result.base_rtt_s = statistics.median(known)
@@ -257,7 +257,7 @@ def _pings(report: Mapping[str, Any], name: str, coarse_ns: int, result: Measure
     points: list[tuple[float, float, str]] = []
     for t, rtt in sent:
         # A flood may send two at the same time.
-        if rtt and rtt >= coarse_ns and (not points or t - points[-1][0] > _APART_S):
+        if rtt and rtt >= coarse_ns and (not points or t - points[-1][0] > APART_S):
             points.append((t, rtt / 1e9, f"the echo request at {t:.6f} s"))
     answered = sum(rtt is not None for _, rtt in sent)
     text = f"{answered} of {len(sent)} echo requests from {pair['client']} to {pair['server']}"
@@ -279,7 +279,6 @@ def _pings(report: Mapping[str, Any], name: str, coarse_ns: int, result: Measure
         result.unknown.append(f"{report['echoes_left_out']} echo requests after the first ones")
 
 
-_APART_S = 2e-6
 _TOWARDS = {"down": "to the clients", "up": "from the clients"}
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from sojourn.errors import InputError
 from sojourn.importing.cells import MISSING, Rows, all_numbers, number
-from sojourn.importing.measured import Measurement, rate_curve
+from sojourn.importing.measured import APART_S, Measurement, rate_curve
 from sojourn.importing.units import epoch_scale
 
 _WHOLE = re.compile(r"[0-9]{1,18}")
@@ -206,7 +206,7 @@ def cake_autorate(rows: Rows, name: str) -> Measurement:
         for line, cells in found:
             if len(cells) == len(heads[kind]):
                 time, rate = (number(cells[index], f"{name}, line {line}") for index in at)
-                if not points or time > points[-1][0] + _APART_S:
+                if not points or time > points[-1][0] + APART_S:
                     points.append((time, rate * 1e3, f"line {line}"))
         rates = rate_curve(points, name)
         result.down, result.up = (result.down or rates), (rates if result.down else None)
@@ -214,9 +214,6 @@ def cake_autorate(rows: Rows, name: str) -> Measurement:
     result.unknown.append("the rate of the link itself: these are the rates of cake's shapers")
     result.unknown.append("round trips: the log has differences to a baseline; --rtt gives one")
     return result
-
-
-_APART_S = 2e-6
 
 
 def _is_head(cells: list[str]) -> bool:

@@ -14,6 +14,9 @@ from sojourn.importing.traffic import Traffic
 _PROBES = 10
 """Each loss rate is counted over this number of probes."""
 
+APART_S = 2e-6
+"""Points closer than this would get the same time in a scenario."""
+
 
 @dataclass(frozen=True)
 class StepCurve:

@@ -21,6 +21,9 @@ _VALUE = re.compile(r"NETPERF_(INTERIM_RESULT|UNITS|INTERVAL|ENDING)\[(\d+)\]=(\
 _TEN = {"10^0bits/s": 1.0, "10^3bits/s": 1e3, "10^6bits/s": 1e6, "10^9bits/s": 1e9}
 _BINARY = {"KBytes/s": 8 * 2.0**10, "MBytes/s": 8 * 2.0**20, "GBytes/s": 8 * 2.0**30}
 
+_NAMES = {"INTERIM_RESULT": "rate", "UNITS": "unit", "INTERVAL": "span", "ENDING": "end"}
+"""The names of `NAME[N]=VALUE`, after ``NETPERF_``."""
+
 _Result = tuple[float, str, float, float, str]
 """Rate, unit, seconds of the interval, its end, and the place."""
 
@@ -64,19 +67,13 @@ def _results(lines: Sequence[str], name: str) -> Iterator[_Result]:
         if one := _LINE.match(line):
             yield _result(one.groupdict(), f"line {number}", name)
         elif pair := _VALUE.match(line):
-            values.setdefault(pair[2], {})[pair[1]] = pair[3]
+            values.setdefault(pair[2], {})[_NAMES[pair[1]]] = pair[3]
     for index, found in values.items():
         place = f"result {index}"
-        if len(found) < 4:
-            raise InputError(f"{name}, {place}: has no {_missing(found)}; keep its four lines")
-        keys = ("rate", "unit", "span", "end")
-        names = ("INTERIM_RESULT", "UNITS", "INTERVAL", "ENDING")
-        yield _result({key: found[of] for key, of in zip(keys, names, strict=True)}, place, name)
-
-
-def _missing(found: dict[str, str]) -> str:
-    names = ("INTERIM_RESULT", "UNITS", "INTERVAL", "ENDING")
-    return next(f"NETPERF_{of}" for of in names if of not in found)
+        for of, key in _NAMES.items():
+            if key not in found:
+                raise InputError(f"{name}, {place}: has no NETPERF_{of}; keep its four lines")
+        yield _result(found, place, name)
 
 
 def _result(of: dict[str, str], place: str, name: str) -> _Result:

@@ -50,8 +50,11 @@ pub(super) fn cleaned(text: &str) -> Cow<'_, str> {
 }
 
 /// The command in a line of another program: in a list of words, as Python and YAML have it, in the
-/// brackets of a call, or between backticks.
+/// brackets of a call, or between backticks. One in a comment is left there.
 fn command_within(line: &str) -> Option<String> {
+    if line.trim_start().starts_with('#') {
+        return None;
+    }
     let list = ["\"tc\",", "'tc',"].iter().find_map(|it| line.find(it));
     if let Some(at) = list {
         let words = line[at..].split([']', ')']).next()?;
@@ -86,7 +89,13 @@ mod tests {
             let words: Vec<String> = cleaned(line).split_whitespace().map(str::to_owned).collect();
             assert_eq!(words, ["tc", "qdisc", "add", "dev", "d"], "{line}");
         }
-        assert_eq!(cleaned("X=`tc qdisc show`"), "X=`tc qdisc show`");
+        for line in [
+            "X=`tc qdisc show`",
+            "# was: `tc qdisc add dev d`",
+            " #run([\"tc\", \"qdisc\", \"add\"])",
+        ] {
+            assert_eq!(cleaned(line), line);
+        }
     }
 
     #[test]

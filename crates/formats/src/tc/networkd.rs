@@ -118,8 +118,8 @@ fn command(
         }
     }
     options.sort_by_key(|it| it.0);
-    let is_netem = table.is_some_and(|it| it.kind == "netem");
-    if is_netem && options.iter().any(|it| it.0 == 2) && options.iter().all(|it| it.0 != 1) {
+    let has = |name: &str| section.entries.iter().any(|it| it.0 == name && !it.1.is_empty());
+    if has("DelayJitterSec") && !has("DelaySec") {
         let message = "DelayJitterSec: without DelaySec it varies no delay: add that";
         return Err(FormatError::at(section.line, message));
     }
