@@ -265,14 +265,16 @@ def test_state_variables_are_sampled_at_the_end_too() -> None:
 
 
 @needs_runner
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_run() -> None:
     digests = [on_ns3(scenario("pie@ns3").with_seed(seed)).digest for seed in (3, 3, 4)]
     assert digests[0] == digests[1] != digests[2]
 
 
 @needs_runner
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("queue", ["codel@ns3", "taildrop:limit=100p"])
 def test_a_disc_of_ns3_and_ours_are_the_same_run(queue: str) -> None:
     runs = [on_ns3(scenario(queue, bottleneck=which)) for which in ("sojourn", "ns3")]
@@ -363,7 +365,8 @@ tcp = "mended"
 
 
 @needs_runner
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.nightly
 def test_a_mended_reno_needs_as_long_as_the_simulators_to_open_its_window() -> None:
     """From loss to loss; with ns-3's own increases after a recovery 4 % less (ns3-8, ns3-9)."""
     text = """
@@ -432,6 +435,8 @@ def cell(*, is_up: bool, lan: str = "", far: str = ', rate = "6mbit"') -> _core.
 
 
 @needs_runner
+@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("is_up", [True, False])
 def test_one_slow_station_slows_its_neighbour_down_on_ns3_too(is_up: bool) -> None:
     """Heusse et al. 2003: each gets the same number of frames, whatever its rate."""
@@ -448,6 +453,8 @@ def test_one_slow_station_slows_its_neighbour_down_on_ns3_too(is_up: bool) -> No
 
 
 @needs_runner
+@pytest.mark.long
+@pytest.mark.nightly
 def test_frames_of_a_cell_are_lost_as_often_on_ns3() -> None:
     given = cell(is_up=False, lan="error_rate = 0.2", far="")
     for result in on_both(given):
@@ -456,6 +463,8 @@ def test_frames_of_a_cell_are_lost_as_often_on_ns3() -> None:
 
 
 @needs_runner
+@pytest.mark.long
+@pytest.mark.nightly
 def test_minstrel_of_ns3_finds_the_rate_that_noise_allows() -> None:
     lan = 'rate = "minstrel"\nsnr = "18dB"'
     for result in on_both(cell(is_up=False, lan=lan, far="")):
@@ -463,6 +472,8 @@ def test_minstrel_of_ns3_finds_the_rate_that_noise_allows() -> None:
 
 
 @needs_runner
+@pytest.mark.long
+@pytest.mark.nightly
 def test_a_wire_loses_what_the_scenario_says() -> None:
     text = """
 name = "loss"
@@ -514,6 +525,8 @@ tcp = "mended"
 
 
 @needs_runner
+@pytest.mark.long
+@pytest.mark.nightly
 def test_renos_under_fq_codel_may_be_in_or_out_of_step_on_both_engines() -> None:
     """Fact ns3-10: in step they use 88 % of the link at most, otherwise 92 % or more."""
     used: dict[str, list[float]] = {"sim": [], "ns3": []}
