@@ -1,5 +1,6 @@
-"""`make wheels`: what it refuses, and that its targets are those of the release."""
+"""Packages: wheels that are refused, targets of the release, versions in every packaging."""
 
+import importlib.metadata
 import re
 import zipfile
 from pathlib import Path
@@ -44,3 +45,15 @@ def test_the_release_builds_what_make_wheels_does():
     release = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
     assert len(made) == 4
     assert re.findall(r"target: (\S+-linux-\w+), tag: (\w+)", release) == made
+
+
+def test_packages_of_other_systems_have_this_version():
+    version = importlib.metadata.version("sojourn")
+    major, minor, _ = version.split(".")
+    packaging = ROOT / "packaging"
+    assert f'version: "{version}"' in (packaging / "conda/recipe.yaml").read_text()
+    assert (packaging / "debian/changelog").read_text().startswith(f"sojourn ({version}-")
+    # Another interface is another package (crates/capi/install.sh names the library).
+    library = f"libsojourn-aqm-c{f'0.{minor}' if major == '0' else major}"
+    assert f"\nPackage: {library}\n" in (packaging / "debian/control").read_text()
+    assert (packaging / f"debian/{library}.install").is_file()
