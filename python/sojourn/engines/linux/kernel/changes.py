@@ -111,6 +111,39 @@ CHANGES = (
         "\tseen += NSEC_PER_USEC;\n"
         "\treturn 1;\n}\n",
     ),
+    # The cycle counter in virtual time. Its instructions fault (rngseed_user.c), which ends here. A
+    # reading takes as long as one of the clock. The counter has 1 GHz; what a reading adds to the
+    # clock, less than its resolution of 256 ns, varies for programs that draw entropy from the
+    # counter's jitter (fact linux-44).
+    (
+        "arch/um/kernel/trap.c",
+        "\tif (UPT_IS_USER(regs) && !SEGV_IS_FIXABLE(fi)) {\n",
+        "\tif (UPT_IS_USER(regs) && !SEGV_IS_FIXABLE(fi)) {\n"
+        "\t\tif (fi->trap_no == 13 && read_cycle_counter(regs))\n\t\t\treturn;\n",
+    ),
+    (
+        "arch/um/kernel/trap.c",
+        "/**\n * segv_handler() - ",
+        "/* Intel SDM 2: RDTSC, RDTSCP. */\n"
+        "static int read_cycle_counter(struct uml_pt_regs *regs)\n{\n"
+        "\tunsigned char code[3] = {};\n"
+        "\tvoid __user *ip = (void __user *)UPT_IP(regs);\n"
+        "\tint length = 2;\n"
+        "\tu64 now;\n\n"
+        "\tif (copy_from_user(code, ip, 2) || code[0] != 0x0f)\n\t\treturn 0;\n"
+        "\tif (code[1] == 0x01) {\n"
+        "\t\tlength = 3;\n"
+        "\t\tif (copy_from_user(code, ip, 3) || code[2] != 0xf9)\n\t\t\treturn 0;\n"
+        "\t\tregs->gp[HOST_CX] = 0;\n"
+        "\t} else if (code[1] != 0x31) {\n\t\treturn 0;\n\t}\n"
+        "\tnow = ktime_get_raw_ns();\n"
+        "\tnow += (u32)(now >> 8) * 2654435761U >> 24;\n"
+        "\tregs->gp[HOST_AX] = (u32)now;\n"
+        "\tregs->gp[HOST_DX] = now >> 32;\n"
+        "\tregs->gp[HOST_IP] += length;\n"
+        "\treturn 1;\n}\n\n"
+        "/**\n * segv_handler() - ",
+    ),
 )
 # How makefiles of 6.1 and of 6.12 include their rules.
 _INCLUDE = "include arch/um/scripts/Makefile.rules"
