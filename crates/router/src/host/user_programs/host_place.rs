@@ -21,16 +21,18 @@ use crate::plan::{
 const FOLDERS: &str = "/run/hosts";
 const HOME: &str = "/tmp/home";
 const NONE: Option<&str> = None;
-/// Programs run as root in the guest; servers expect other users to exist.
-const PASSWD: &str = "root:x:0:0:root:/tmp/home:/bin/sh\n\
-                      daemon:x:1:1::/:/usr/sbin/nologin\n\
-                      www-data:x:33:33::/:/usr/sbin/nologin\n\
-                      sshd:x:100:65534::/:/usr/sbin/nologin\n\
-                      tcpdump:x:101:101::/:/usr/sbin/nologin\n\
-                      postgres:x:102:102::/:/bin/sh\n\
-                      nobody:x:65534:65534::/:/usr/sbin/nologin\n";
-const GROUP: &str = "root:x:0:\ndaemon:x:1:\nwww-data:x:33:\ntcpdump:x:101:\npostgres:x:102:\n\
-                     nogroup:x:65534:\n";
+/// Lets OpenSSL, BoringSSL and AWS-LC draw from the guest's seeded random numbers alone: without
+/// RDRAND and RDSEED, which give others in each run. OpenSSL's OPENSSL_ia32cap(3) has the format.
+const NO_RANDOM_INSTRUCTIONS: &str = "~0x4000000000000000:~0x40000";
+/// Programs run as root in the guest. Servers expect other users to exist: these have the numbers
+/// of Debian's base-passwd.
+const USERS: [(&str, u32); 6] =
+    [("root", 0), ("daemon", 1), ("mail", 8), ("proxy", 13), ("www-data", 33), ("nobody", 65534)];
+/// Users of Debian's packages of servers, and `nginx`.
+const OF_SERVERS: &str = "sshd tcpdump postgres _chrony bind dnsmasq dovecot dovenull etcd \
+                          freerad ftp haproxy irc memcache mosquitto mysql nats nginx ntpsec \
+                          openldap prosody rabbitmq redis turnserver unbound varnish";
+const FIRST_OF_SERVERS: u32 = 100;
 const NSSWITCH: &str = "passwd: files\ngroup: files\nhosts: files\nservices: files\n";
 
 /// The namespaces to which the first process returns.
@@ -177,7 +179,7 @@ impl HostPlace {
     }
 
     /// The environment of its programs, without the path.
-    pub(super) fn environment(&self) -> [(&'static str, &'static str); 6] {
+    pub(super) fn environment(&self) -> [(&'static str, &'static str); 7] {
         [
             ("HOME", HOME),
             ("TMPDIR", "/tmp"),
@@ -185,6 +187,7 @@ impl HostPlace {
             ("SHELL", "/bin/sh"),
             ("LANG", "C.UTF-8"),
             ("TZ", "UTC"),
+            ("OPENSSL_ia32cap", NO_RANDOM_INSTRUCTIONS),
         ]
     }
 
@@ -206,6 +209,7 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 8] {
         let [a, b, c, d] = host.address;
         hosts += &format!("{a}.{b}.{c}.{d} {}\n", host.name);
     }
+    let (passwd, group) = users();
     [
         ("hosts", hosts),
         ("hostname", format!("{}\n", plan.hosts[index].name)),
@@ -215,9 +219,21 @@ fn files(plan: &ProgramsPlan, index: usize) -> [(&'static str, String); 8] {
         ("hosts.allow", String::new()),
         ("hosts.deny", String::new()),
         ("nsswitch.conf", NSSWITCH.to_owned()),
-        ("passwd", PASSWD.to_owned()),
-        ("group", GROUP.to_owned()),
+        ("passwd", passwd),
+        ("group", group),
     ]
+}
+
+/// The texts of `/etc/passwd` and `/etc/group`: each user has a group of its own.
+fn users() -> (String, String) {
+    let of_servers = OF_SERVERS.split(' ').zip(FIRST_OF_SERVERS..);
+    let (mut passwd, mut group) = (String::new(), "nogroup:x:65534:\n".to_owned());
+    for (name, id) in USERS.into_iter().chain(of_servers) {
+        let home = if id == 0 { HOME } else { "/" };
+        passwd += &format!("{name}:x:{id}:{id}::{home}:/bin/sh\n");
+        group += &format!("{name}:x:{id}:\n");
+    }
+    (passwd, group)
 }
 
 /// The private folders of a host, by their names in its folder. Mounted in this order: the host's
