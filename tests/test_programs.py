@@ -124,12 +124,21 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
         "import os, time\npid = os.fork()\nif not pid: time.sleep({}); os._exit(0)\n"
         "while not os.waitpid(pid, os.WNOHANG)[0]: {}\n"
     )
+    # The cycle counter around a pause: RDTSC, RDX << 32 | RAX.
+    counts = (
+        "import ctypes, mmap, time\nplace = mmap.mmap(-1, 4096, prot=7)\n"
+        'place.write(bytes.fromhex("0f3148c1e2204809d0c3"))\n'
+        "at = ctypes.addressof(ctypes.c_char.from_buffer(place))\n"
+        "read = ctypes.CFUNCTYPE(ctypes.c_uint64)(at)\n"
+        "start = read()\ntime.sleep(0.05)\nprint(read() - start)\n"
+    )
     yields, polls = waits.format(0.05, "os.sched_yield()"), waits.format(0.005, "pass")
     commands = {
         "client": [
             f"hostname; cat {tmp_path}/seen/text; cat {tmp_path}/hidden; pwd; echo $LEVEL",
             f"python3 -c '{yields}'",
             f"python3 -c '{polls}'",
+            f"python3 -c '{counts}'",
         ],
         "client-2@2s": "ls /tmp/own; getent hosts client; "
         "cat /proc/sys/net/ipv4/tcp_congestion_control; cat /etc/gitconfig; "
@@ -144,8 +153,9 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
     assert rows[0]["stdout"].split() == ["client", "shown", "/tmp/own", "3"]
     assert "hidden" in rows[0]["stderr"]
     assert [row["exit_code"] for row in rows[1:3]] == [0, 0]
-    assert rows[3]["stdout"].split() == ["10.2.0.10", "client", "cubic", "/sys/class/net/eth0"]
-    assert rows[3]["stderr"] == "cat: /etc/gitconfig: No such file or directory\n"
+    assert 0 <= int(rows[3]["stdout"]) - 50_000_000 < 100_000, "ns, as on the clock"
+    assert rows[4]["stdout"].split() == ["10.2.0.10", "client", "cubic", "/sys/class/net/eth0"]
+    assert rows[4]["stderr"] == "cat: /etc/gitconfig: No such file or directory\n"
     (reason,) = result.invalid
     assert reason.startswith("server: `no-such-program` ended with exit code 127")
     assert "--see DIR" in reason
