@@ -159,11 +159,11 @@ def test_round_trips_are_those_of_the_scenario(captured: tuple[Path, sojourn.Res
     assert any("the other direction of 14 of 14" in text for text in one_way.unknown)
 
 
-def test_rates_at_a_sender_are_not_those_of_the_link(
+def test_rates_at_a_sender_are_those_of_acknowledgements(
     captured: tuple[Path, sojourn.Result],
 ) -> None:
     folder, _ = captured
-    for side, words in (("sender", "captured before the path"), ("receiver", "carried at least")):
+    for side, words in (("sender", "what was acknowledged"), ("receiver", "carried at least")):
         told = [text for text in read(folder / f"{side}.pcapng").unknown if "the rate of" in text]
         assert [text for text in told if words in text] == told, side
         rates = read(folder / f"{side}.pcapng").up

@@ -10,8 +10,15 @@ from typing import Any, Literal
 
 from sojourn import reading
 from sojourn.errors import InputError
+from sojourn.importing.capture_rates import (
+    FEWEST_LARGE,
+    acknowledged,
+    is_before_path,
+    rates_of,
+    window_bins,
+)
 from sojourn.importing.compressed import CutError, plain
-from sojourn.importing.measured import APART_S, Measurement, StepCurve, curve, loss_curve
+from sojourn.importing.measured import APART_S, Measurement, curve, loss_curve
 from sojourn.importing.traffic import Traffic, Way, base_rtt_s, ms
 
 As = Literal["transfers", "packets"]
@@ -24,9 +31,6 @@ _MAGIC = (
     b"\x4d\x3c\xb2\xa1",
 )
 _LONGEST_S = 86_400.0
-_BINS_PER_STEP = 10
-_FEWEST_LARGE = 10
-"""With fewer packets of 1000 B than this, a step says nothing about the link's rate."""
 _SECOND_NS = 1_000_000_000
 _COARSE_NS = 1_000_000
 """Round trips and rates of a clock with a coarser resolution are named as uncertain."""
@@ -53,7 +57,7 @@ def read(path: Path, name: str, kind: As) -> Measurement:
     """Read a capture as a stream.
 
     Args:
-        path: the file, possibly compressed with gzip, bzip2 or xz.
+        path: the file, possibly compressed (gzip, bzip2, xz, zstd, lz4).
         name: name of the file, for messages.
         kind: ``transfers`` simulates the data of TCP again and replays other packets; ``packets``
             replays all packets.
@@ -128,10 +132,7 @@ def _measurement(
     tcp = [flow for flow in flows if flow["protocol"] == _TCP]
     for flow in tcp:
         _forget_below(coarse_ns, flow)
-    result.down, result.up = (
-        _rates(report[way], length_s, coarse_ns, _is_before_path(tcp, way))
-        for way in ("down", "up")
-    )
+    result.down, result.up = (rates_of(report, tcp, way, coarse_ns) for way in ("down", "up"))
     known = [rtt for flow in tcp if (rtt := base_rtt_s(flow)) is not None]
     if known:
         result.base_rtt_s = statistics.median(known)
@@ -165,51 +166,6 @@ def _forget_below(coarse_ns: int, flow: dict[str, Any]) -> None:
             half |= {"round_trips": 0, "rtt_least_ns": None, "rtt_most_ns": None}
 
 
-def _window_bins(arrivals: Mapping[str, Any], coarse_ns: int, is_before_path: bool) -> int:
-    """Bins that a rate is counted over: one, or all of a step.
-
-    The latter if the clock is coarse, or before the path, where senders send bursts.
-    """
-    is_one = not (_is_coarse(arrivals, coarse_ns) or is_before_path)
-    return 1 if is_one else _BINS_PER_STEP
-
-
-def _is_coarse(arrivals: Mapping[str, Any], coarse_ns: int) -> bool:
-    return bool(coarse_ns > arrivals["width_ns"] / _BINS_PER_STEP)
-
-
-def _rates(
-    arrivals: Mapping[str, Any], length_s: float, coarse_ns: int, is_before_path: bool
-) -> StepCurve | None:
-    """The highest rate over a window in each step; without a transfer, that of the previous step.
-
-    Args:
-        arrivals: bytes of each bin.
-        length_s: length of the capture.
-        coarse_ns: resolution of the clock, if coarse.
-        is_before_path: whether senders were captured.
-    """
-    window = _window_bins(arrivals, coarse_ns, is_before_path)
-    width_s = arrivals["width_ns"] / 1e9
-    found: list[float | None] = []
-    for at in range(0, len(arrivals["bytes"]), _BINS_PER_STEP):
-        bins = arrivals["bytes"][at : at + _BINS_PER_STEP]
-        is_loaded = sum(arrivals["large"][at : at + _BINS_PER_STEP]) >= _FEWEST_LARGE
-        # A coarse clock puts all packets of a step into its first bin.
-        spread = window if _is_coarse(arrivals, coarse_ns) else len(bins)
-        most = max(bins) if window == 1 else sum(bins) / spread
-        found.append(8 * most / width_s if is_loaded else None)
-    first = next((value for value in found if value is not None), None)
-    if first is None:
-        return None
-    values: list[float] = []
-    for value in found:
-        values.append(value if value is not None else values[-1] if values else first)
-    step_s = _BINS_PER_STEP * width_s
-    times = tuple(round(step_s * index, 6) for index in range(len(values)))
-    return StepCurve(times, tuple(values), max(length_s, times[-1] + width_s))
-
-
 def _tell(
     report: dict[str, Any], tcp: list[dict[str, Any]], known: list[float], result: Measurement
 ) -> None:
@@ -225,8 +181,14 @@ def _tell(
         )
     for way in _WAYS:
         if rates := result.down if way == "down" else result.up:
-            is_before = _is_before_path(tcp, way)
-            window = _window_bins(report[way], _coarse_ns(report), is_before)
+            is_before = is_before_path(tcp, way)
+            if is_before and acknowledged(report, tcp, way, _coarse_ns(report)):
+                result.read.append(
+                    f"acknowledgements of data {_TOWARDS[way]}: up to "
+                    f"{max(rates.values) / 1e6:.4g} Mbit/s"
+                )
+                continue
+            window = window_bins(report[way], _coarse_ns(report), is_before)
             window_ms = window * report[way]["width_ns"] / 1e6
             result.read.append(
                 f"arrivals {_TOWARDS[way]}: up to {max(rates.values) / 1e6:.4g} Mbit/s over "
@@ -280,18 +242,6 @@ def _pings(report: Mapping[str, Any], name: str, coarse_ns: int, result: Measure
 
 
 _TOWARDS = {"down": "to the clients", "up": "from the clients"}
-
-
-def _is_before_path(tcp: list[dict[str, Any]], way: Way) -> bool:
-    """Whether most data of a direction wait at the capture for more than half of a round trip."""
-    before = after = 0
-    for flow in tcp:
-        base_s, half = base_rtt_s(flow), flow[way]
-        if base_s and half["round_trips"]:
-            is_before = half["rtt_least_ns"] / 1e9 > base_s / 2
-            before += is_before * half["unique_bytes"]
-            after += (not is_before) * half["unique_bytes"]
-    return before > after
 
 
 def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Measurement) -> None:
@@ -348,16 +298,26 @@ def _warn(report: dict[str, Any], cut: str, recordings: _Recordings, result: Mea
             f"the other direction of {single} of {len(tcp)} TCP connections, and with it their "
             "round trips"
         )
-    _warn_of_rates(tcp, result)
+    _warn_of_rates(report, tcp, result)
 
 
-def _warn_of_rates(tcp: list[dict[str, Any]], result: Measurement) -> None:
+def _warn_of_rates(
+    report: Mapping[str, Any], tcp: list[dict[str, Any]], result: Measurement
+) -> None:
     is_after = False
     for way in _WAYS:
         if (result.down if way == "down" else result.up) is None:
             continue
-        if not _is_before_path(tcp, way):
+        if not is_before_path(tcp, way):
             is_after = True
+            continue
+        if acknowledged(report, tcp, way, _coarse_ns(report)):
+            result.unknown.append(
+                f"the rate of link {way} itself: data {_TOWARDS[way]} were captured before the "
+                "path, which delivered at least what was acknowledged; where fewer than "
+                f"{FEWEST_LARGE} packets of 1000 B were acknowledged in a step, the rate before "
+                "holds on"
+            )
             continue
         result.unknown.append(
             f"the rate of link {way}: data {_TOWARDS[way]} were captured before the path, so this "
@@ -367,5 +327,5 @@ def _warn_of_rates(tcp: list[dict[str, Any]], result: Measurement) -> None:
     if is_after:
         result.unknown.append(
             "the rate of the link itself: it carried at least what arrived; where fewer than "
-            f"{_FEWEST_LARGE} packets of 1000 B arrived in a step, the rate before holds on"
+            f"{FEWEST_LARGE} packets of 1000 B arrived in a step, the rate before holds on"
         )

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use super::packet::{Packet, Tcp};
+use super::reported::Reported;
 
 /// Most flows kept; a packet of a further flow ends the reading.
 pub(super) const MOST_FLOWS: usize = 1_000_000;
@@ -56,6 +57,8 @@ pub(super) struct Half {
     pub(super) largest_bytes: u32,
     /// TCP: the end of the highest byte, unwrapped.
     highest: Option<u64>,
+    /// TCP: what the other end has reported.
+    reported: Reported,
     /// TCP: bytes sent at least once.
     unique: u64,
     /// TCP: the starts of transfers, and the bytes before each.
@@ -102,6 +105,9 @@ impl Half {
         // Unwrapped numbers start at 2^32, so that earlier ones that arrive late remain positive.
         let seq = tcp.seq.wrapping_add(u32::from(tcp.syn));
         let first = u64::from(seq) + (1 << 32);
+        if self.highest.is_none() {
+            self.reported = Reported::from(first);
+        }
         let mut highest = *self.highest.get_or_insert(first);
         if payload_bytes == 0 {
             return;
@@ -111,6 +117,7 @@ impl Half {
         if at.abs_diff(highest) > LARGEST_WINDOW {
             // This is a later connection, whose handshake was not captured.
             (at, highest) = (first, first);
+            self.reported = Reported::from(first);
         }
         let end = at + payload;
         if at < highest {
@@ -128,6 +135,20 @@ impl Half {
         }
         self.highest = Some(end.max(highest));
         self.last_payload_ns = t;
+    }
+
+    /// The bytes that an acknowledgement is the first to report.
+    fn newly_reported(&mut self, ack: u32, sack: &[(u32, u32)]) -> u32 {
+        let Some(highest) = self.highest else { return 0 };
+        let most = highest + LARGEST_WINDOW;
+        let ack = unwrapped(highest, ack);
+        // A number far beyond all data is damaged.
+        let mut new = if ack <= most { self.reported.acknowledge(ack) } else { 0 };
+        for &(start, end) in sack {
+            let (start, end) = (unwrapped(highest, start), unwrapped(highest, end));
+            new += if end <= most { self.reported.add(start, end) } else { 0 };
+        }
+        u32::try_from(new).unwrap_or(0)
     }
 
     /// Records that the other end acknowledges everything up to a number.
@@ -184,20 +205,21 @@ impl Flow {
         usize::from(packet.source != self.client)
     }
 
-    fn on_packet(&mut self, t: u64, packet: &Packet) {
+    /// Counts a packet; returns the bytes of the other direction that it acknowledges first.
+    fn on_packet(&mut self, t: u64, packet: &Packet) -> u32 {
         let way = self.way(packet);
         self.first_ns = self.first_ns.min(t);
         self.last_ns = self.last_ns.max(t);
         self.halves[way].count(packet);
-        let Some(tcp) = &packet.tcp else { return };
+        let Some(tcp) = &packet.tcp else { return 0 };
         self.handshake(t, tcp, way);
         let last = self.halves.iter().map(|half| half.last_payload_ns).max().unwrap_or(0);
         let pause = t.saturating_sub(last) >= PAUSE_NS;
         self.halves[way].on_segment(t, tcp, packet.payload_bytes, pause);
-        if let Some(ack) = tcp.ack {
-            self.halves[1 - way].on_ack(t, ack);
-        }
         self.has_ended |= tcp.fin || tcp.rst;
+        let Some(ack) = tcp.ack else { return 0 };
+        self.halves[1 - way].on_ack(t, ack);
+        self.halves[1 - way].newly_reported(ack, &tcp.sack)
     }
 
     fn handshake(&mut self, t: u64, tcp: &Tcp, way: usize) {
@@ -248,9 +270,10 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Counts a packet; returns 0 if it comes from the client, 1 if it goes to the client, and
-    /// `None` if it belongs to a new flow and the table is full.
-    pub(super) fn on_packet(&mut self, t: u64, packet: &Packet) -> Option<usize> {
+    /// Counts a packet; returns 0 if it comes from the client, 1 if it goes to the client, with the
+    /// bytes of the other direction that it acknowledges first, and `None` if it belongs to a new
+    /// flow and the table is full.
+    pub(super) fn on_packet(&mut self, t: u64, packet: &Packet) -> Option<(usize, u32)> {
         let ends = (packet.source, packet.destination);
         let key = (ends.0.min(ends.1), ends.0.max(ends.1), packet.protocol);
         let known = self.current.get(&key).copied();
@@ -264,7 +287,7 @@ impl Flows {
             }
         };
         let flow = &mut self.all[index];
-        flow.on_packet(t, packet);
-        Some(flow.way(packet))
+        let acknowledged = flow.on_packet(t, packet);
+        Some((flow.way(packet), acknowledged))
     }
 }

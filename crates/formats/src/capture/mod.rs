@@ -10,6 +10,7 @@ mod packet;
 mod repeats;
 mod replays;
 mod report;
+mod reported;
 mod tunnel;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +45,8 @@ pub struct CaptureReader {
     framer: Framer,
     flows: Flows,
     arrivals: [Arrivals; 2],
+    /// Payload in each direction when the capture shows its first acknowledgement.
+    acknowledged: [Arrivals; 2],
     echoes: Echoes,
     replays: Replays,
     unread: BTreeMap<Unread, u64>,
@@ -75,6 +78,7 @@ impl CaptureReader {
             framer: Framer::new(),
             flows: Flows::default(),
             arrivals: [Arrivals::new(), Arrivals::new()],
+            acknowledged: [Arrivals::new(), Arrivals::new()],
             echoes: Echoes::default(),
             replays: Replays::default(),
             unread: BTreeMap::new(),
@@ -153,7 +157,7 @@ impl CaptureReader {
     }
 
     fn on_packet(&mut self, t_ns: u64, packet: &Packet) {
-        let Some(way) = self.flows.on_packet(t_ns, packet) else {
+        let Some((way, acknowledged)) = self.flows.on_packet(t_ns, packet) else {
             let why = format!("has more than {MOST_FLOWS} flows");
             self.stop = Some(Stop { offset: self.framer.offset(), why });
             return;
@@ -176,6 +180,9 @@ impl CaptureReader {
             return;
         };
         self.arrivals[way].add(since, packet.ip_bytes);
+        if acknowledged > 0 {
+            self.acknowledged[1 - way].add(since, acknowledged);
+        }
         if self.replayed == ReplayedPackets::All || packet.protocol != TCP {
             self.replays.add(since, way, packet.dscp, packet.ecn, packet.ip_bytes);
         }

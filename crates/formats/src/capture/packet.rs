@@ -99,6 +99,8 @@ pub(super) struct Tcp {
     /// AE, CWR and ECE as one number.
     pub(super) ecn_flags: u8,
     pub(super) mss: Option<u16>,
+    /// Blocks that the receiver has (RFC 2018 §3); unused ones are empty.
+    pub(super) sack: [(u32, u32); 4],
 }
 
 /// Reads a packet of link type `link` that took `original_bytes` on the wire; of a tunnel, the
@@ -248,6 +250,7 @@ fn transport(packet: &mut Packet, header: &[u8], rest: u32) -> Result<(), Unread
         rst: flags & 4 != 0,
         ecn_flags: (header[12] & 1) << 2 | flags >> 6,
         mss: if flags & 2 == 0 { None } else { mss(options) },
+        sack: sack(options),
     });
     Ok(())
 }
@@ -268,6 +271,17 @@ fn mss(options: &[u8]) -> Option<u16> {
         TcpOptionElement::MaximumSegmentSize(mss) => Some(mss),
         _ => None,
     })
+}
+
+fn sack(options: &[u8]) -> [(u32, u32); 4] {
+    let mut options = TcpOptionsIterator::from_slice(options).map_while(Result::ok);
+    let found = options.find_map(|option| match option {
+        TcpOptionElement::SelectiveAcknowledgement(first, rest) => Some((first, rest)),
+        _ => None,
+    });
+    let none = (0, 0);
+    let Some((first, rest)) = found else { return [none; 4] };
+    [first, rest[0].unwrap_or(none), rest[1].unwrap_or(none), rest[2].unwrap_or(none)]
 }
 
 /// The bytes from the IP header on.

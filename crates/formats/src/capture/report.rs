@@ -34,6 +34,8 @@ impl CaptureReader {
             "echoes_left_out": self.echoes.left_out,
             "up": self.arrivals[0].report(),
             "down": self.arrivals[1].report(),
+            "up_acknowledged": self.acknowledged[0].report(),
+            "down_acknowledged": self.acknowledged[1].report(),
             "flows": flows,
         })
     }
