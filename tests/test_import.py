@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from sojourn import cli
 from sojourn.errors import InputError
 from sojourn.importing import Assumptions, Measurement, StepCurve, imported, read
+from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.part import part
 from sojourn.running.runs import load
 
@@ -82,6 +83,35 @@ def test_mahimahi_lines_stay_delivery_opportunities(tmp_path: Path) -> None:
     result = imported(measured, "lte", "lte.gz", Assumptions(), "lte")
     assert result.files == {"lte.trace": "0\n5\n5\n20\n"}
     assert 'file = "lte.trace"' in result.text
+
+
+ROWS = b"time_s,rate_mbps\n0,10\n1,20\n2,10\n"
+# zstd 1.5.7 and lz4 1.10, with checksums of the content.
+ZSTD = bytes.fromhex(
+    "28b52ffd242001010074696d655f732c726174655f6d6270730a302c31300a312c32300a322c31300a1ac36c5f"
+)
+LZ4 = bytes.fromhex(
+    "04224d186c402000000000000000c62000008074696d655f732c726174655f6d6270730a302c31300a312c32300a"
+    "322c31300a000000000a64b027"
+)
+
+
+@pytest.mark.parametrize("packed", [ZSTD, LZ4])
+def test_zstd_and_lz4_are_read_and_damage_is_named(tmp_path: Path, packed: bytes) -> None:
+    for parts in (1, 3):
+        assert b"".join(plain([packed] * parts)) == ROWS * parts
+    assert b"".join(plain([packed[:5], packed[5:]])) == ROWS
+    for end in range(4, len(packed)):
+        with pytest.raises(CutError, match="is cut off"):
+            list(plain([packed[:end]]))
+    changed = bytearray(packed)
+    changed[25] ^= 1
+    with pytest.raises(CutError, match="is damaged"):
+        list(plain([bytes(changed)]))
+    with pytest.raises(CutError, match="is damaged"):
+        list(plain([packed + b"abcdefgh"]))
+    (tmp_path / "rates").write_bytes(packed)
+    assert read(tmp_path / "rates").down.mean == pytest.approx(40e6 / 3)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
@@ -831,7 +861,7 @@ def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:
         ("[ ID] Interval       Transfer     Bandwidth\n", "iperf's text for people"),
         ("Mon Jan  1 [ ID] Interval       Transfer     Bandwidth\n", "iperf's text for people"),
         ("[Connecting] connecting to 1.1.1.1\n", "irtt's text for people"),
-        (b"\x28\xb5\x2f\xfdabc", "zstd -d"),
+        (b"\x28\xb5\x2f\xfdabc", "compressed content is"),
         (b"PK\x03\x04abc", "is a zip archive"),
         (b"\x34\xcd\xb2\xa1abc", "editcap -F pcapng"),
         ("Usage: iperf3 [-s|-c host]\n  -s run as a server\n", "no numbers in columns"),

@@ -1,6 +1,6 @@
 """The compiled core of Sojourn: scenarios, the packet simulator, result tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, final
 
@@ -601,6 +601,23 @@ def describe_aqm(text: str, laws: list[CustomLaw] = ...) -> dict[str, Any]:
 def aqm_of_kernel(text: str, version: str, laws: list[CustomLaw] = ...) -> str:
     """An AQM named after the kernel of `version` (``codel@linux-6.1`` for ``codel@linux``) if that
     kernel's decisions differ from the newest's; other AQMs unchanged. Raises ScenarioError."""
+
+@final
+class Decompressor:
+    """A reader of content compressed with zstd or lz4, several frames in a row included.
+
+    Args:
+        blocks: the compressed bytes.
+        is_zstd: whether they are zstd's; otherwise lz4's.
+    """
+
+    def __new__(cls, blocks: Iterator[bytes], is_zstd: bool) -> Decompressor: ...
+    def read(self) -> bytes:
+        """The next part, at most 1 MiB; empty at the end.
+
+        Raises:
+            ValueError: ``is cut off`` or ``is damaged (why)``.
+        """
 
 @final
 class CaptureReader:

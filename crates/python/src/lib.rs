@@ -8,6 +8,7 @@ mod catalogue;
 mod columns;
 mod contract;
 mod control;
+mod decompress;
 mod diff;
 mod endpoint;
 mod engine;
@@ -54,6 +55,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<diff::Diff>()?;
     module.add_class::<formats::CaptureReader>()?;
+    module.add_class::<decompress::Decompressor>()?;
     module.add_function(wrap_pyfunction!(errors::shortened, module)?)?;
     module.add_function(wrap_pyfunction!(watch::is_in_own_code, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

@@ -1,14 +1,20 @@
-"""Files that gzip, bzip2 or xz compressed, a part at a time."""
+"""Files that gzip, bzip2, xz, zstd or lz4 compressed, a part at a time."""
 
 from __future__ import annotations
 
 import bz2
+import itertools
 import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _PART_BYTES = 1 << 20
+_NATIVE = {
+    b"\x28\xb5\x2f\xfd": True,
+    b"\x04\x22\x4d\x18": False,
+}
+"""First bytes of content that the native module decompresses, and whether it is zstd's."""
 
 
 class CutError(Exception):
@@ -27,11 +33,15 @@ def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
     Raises:
         CutError: it is damaged, or ends early; the content before has been yielded.
     """
+    blocks = iter(blocks)
     decoder: Any = None
     make: Callable[[], Any] | None = None
     is_first = True
     for block in blocks:
         if is_first:
+            if (magic := block[:4]) in _NATIVE:
+                yield from _native(itertools.chain([block], blocks), _NATIVE[magic])
+                return
             is_first, make = False, _decompressor(block)
             decoder = make() if make else None
         if make is None:
@@ -51,6 +61,20 @@ def plain(blocks: Iterable[bytes]) -> Iterator[bytes]:
             raise CutError(f"its compressed content is damaged ({error})") from None
     if decoder is not None and not decoder.eof:
         raise CutError("its compressed content is cut off")
+
+
+def _native(blocks: Iterator[bytes], is_zstd: bool) -> Iterator[bytes]:
+    from sojourn import _core
+
+    reader = _core.Decompressor(blocks, is_zstd)
+    while True:
+        try:
+            part = reader.read()
+        except ValueError as error:
+            raise CutError(f"its compressed content {error}") from None
+        if not part:
+            return
+        yield part
 
 
 def _decompressor(start: bytes) -> Callable[[], Any] | None:

@@ -31,11 +31,11 @@ FORMATS = (
     "Mahimahi traces, CSV and TSV with a time column, logs of Pensieve, 5G, bytes per interval and "
     "cake-autorate, netem-trace JSON, iperf3 JSON, iperf 2 CSV, irtt JSON, ping's text, Flent data "
     "files, netperf's interim results, "
-    "results of speed tests, captures (pcap, pcapng); each also compressed with gzip, bzip2 or xz"
+    "results of speed tests, captures (pcap, pcapng); each also compressed with gzip, bzip2, xz, "
+    "zstd or lz4"
 )
 _UNREAD = {
-    b"\x28\xb5\x2f\xfd": "is compressed with zstd; decompress it with zstd -d",
-    b"\x04\x22\x4d\x18": "is compressed with lz4; decompress it with lz4 -d",
+    b"\x02\x21\x4c\x18": "is in lz4's legacy format; decompress it with lz4 -d",
     b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it, or save it as CSV",
     b"\x1f\x9d": "is compressed with compress; decompress it with gzip -d",
     b"snoop\0": "is a capture of snoop; convert it with editcap -F pcapng",
@@ -69,7 +69,7 @@ def read(
     """Read a measurement file of any known format.
 
     Args:
-        path: the file, possibly compressed with gzip, bzip2 or xz.
+        path: the file, possibly compressed with gzip, bzip2, xz, zstd or lz4.
         units: units of CSV columns whose names have none, by column: ``{"rate": "kbit/s"}``.
         kind: what becomes of TCP in a capture: ``transfers`` (the default) or ``packets``.
 
