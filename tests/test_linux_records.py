@@ -182,6 +182,26 @@ def test_packets_are_as_late_as_in_the_simulator(bottleneck: str, reorder: str) 
     assert real["queue/bottleneck/wire_lost"] == 0
 
 
+COPIES = "duplicate = { rate = 0.2, correlation = 0.1 }"
+
+
+@needs_kernel
+def test_our_router_copies_the_packets_that_the_simulator_copies() -> None:
+    given = scenario("sojourn", flows=CBR, link=COPIES)
+    run = in_guest(given)
+    assert run.invalid == []
+    real, own = numbers(run), numbers(_core.run(given))
+    for key in ("queue/bottleneck/sent", "class/cbr/goodput", "class/cbr/loss_rate"):
+        assert real[key] == pytest.approx(own[key], rel=0.002, abs=2e-6), key
+    assert own["queue/bottleneck/sent"] > 0
+
+
+def test_a_queue_in_the_kernel_gets_no_copies() -> None:
+    with pytest.raises(ScenarioError, match=r'engine\.linux\.bottleneck = "sojourn"') as error:
+        _core.linux_plan(scenario("kernel", flows=CBR, link=COPIES))
+    assert error.value.place.endswith("links.bottleneck.duplicate")
+
+
 TRACE = "\n".join(str(ms) for ms in (1, 2, 3, 4, 5, 5, 6, 7, 30, 31, 31, 32, 40)) + "\n"
 
 

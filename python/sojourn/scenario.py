@@ -37,6 +37,7 @@ __all__ = [
     "Device",
     "Drawn",
     "Dualpi2",
+    "Duplicate",
     "Echo",
     "Engines",
     "Expectation",
@@ -47,6 +48,7 @@ __all__ = [
     "FatTree",
     "Files",
     "FlowGroup",
+    "FourStateLoss",
     "Fq",
     "FqCobalt",
     "FqCodel",
@@ -2298,6 +2300,28 @@ class GilbertElliottLoss(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FourStateLoss(_Part):
+    """Loss in bursts and alone: ``loss state`` of netem (Linux ``sch_netem.c``, ``loss_4state``).
+
+    Attributes:
+        p13: Probability that a burst of losses (state 3) follows state 1.
+        p31: Probability that state 1 follows state 3. The default is ``1 - p13``, as in tc.
+        p32: Probability that packets arriving within a burst (state 2) follow state 3. Default:
+            ``0.0``.
+        p23: Probability that state 3 follows state 2. Default: ``1.0``.
+        p14: Probability that an isolated loss (state 4) follows state 1. Default: ``0.0``.
+    """
+
+    _kind: ClassVar[str | None] = "four-state"
+
+    p13: float
+    p31: float | None = None
+    p32: float | None = None
+    p23: float | None = None
+    p14: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LossSchedule(_Part):
     """Each packet is lost with a probability that changes at given times.
 
@@ -2311,8 +2335,22 @@ class LossSchedule(_Part):
     steps: Sequence[tuple[str, float]]
 
 
-# Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott` or `schedule`.
-Loss: TypeAlias = BernoulliLoss | GilbertElliottLoss | LossSchedule
+# Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott`, `four-state` or `schedule`.
+Loss: TypeAlias = BernoulliLoss | GilbertElliottLoss | FourStateLoss | LossSchedule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate(_Part):
+    """Random copies of packets that arrive at a link.
+
+    Attributes:
+        rate: Probability that a packet is copied.
+        correlation: Weight of the previous random draw in the next one. As in netem, such draws
+            vary less: rates below 0.5 copy fewer packets (fact link-11). Default: ``0.0``.
+    """
+
+    rate: float
+    correlation: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2352,6 +2390,9 @@ class Link(_Part):
         jitter: Extra delay of each packet on the wire, such as ``{ kind = "uniform", max = "5ms"
             }``.
         loss: Random loss on the wire, such as ``{ kind = "bernoulli", rate = 0.01 }``.
+        duplicate: Random copies of arriving packets, such as ``{ rate = 0.01 }``. A copy enters the
+            link, queue included, with its packet, and the link does not copy it again
+            (``duplicate`` of netem).
         ecn_bleaching: Whether the wire clears the ECN field of every packet, marks included (ECN
             bleaching). Default: ``False``.
     """
@@ -2369,6 +2410,7 @@ class Link(_Part):
     device: Device | None = None
     jitter: Jitter | None = None
     loss: Loss | None = None
+    duplicate: Duplicate | None = None
     ecn_bleaching: bool | None = None
 
 

@@ -14,13 +14,13 @@ pub(crate) struct Comments<'a> {
     run: &'a Run,
     /// The AQM of each link, as text.
     aqms: Vec<String>,
-    /// The signals' indices, those of drops and those of marks, keyed by queue, flow, number and
-    /// arrival.
+    /// The signals' indices, those of drops and those of marks, keyed by queue, flow, number,
+    /// arrival and whether the packet is a copy.
     drops: HashMap<Key, usize>,
     marks: HashMap<Key, usize>,
 }
 
-type Key = (usize, u32, u32, Time);
+type Key = (usize, u32, u32, Time, bool);
 
 impl<'a> Comments<'a> {
     /// The comments of a run that has recorded its signals.
@@ -28,17 +28,29 @@ impl<'a> Comments<'a> {
         let (mut drops, mut marks) = (HashMap::new(), HashMap::new());
         for (place, signal) in run.signals.iter().enumerate() {
             let arrived = Time::from_nanos(signal.t.as_nanos() - signal.sojourn.as_nanos());
-            let key = (signal.queue as usize, signal.flow, signal.seq, arrived);
+            let queue = signal.queue as usize;
+            let key = (queue, signal.flow, signal.seq, arrived, signal.is_copy);
             if signal.is_mark { &mut marks } else { &mut drops }.insert(key, place);
         }
         let aqms = plan.links.iter().map(|link| link.queue.to_string()).collect();
         Comments { run, aqms, drops, marks }
     }
 
-    /// The comment of a packet at a place: for an arrival at a queue, its drop or mark there.
+    /// The comment of a packet at a place: that a link made it as a copy and, for an arrival at a
+    /// queue, its drop or mark there.
     pub(crate) fn on(&self, sighting: &Sighting) -> Option<String> {
+        let is_copy = sighting.packet.is_copy();
+        let copy = is_copy.then(|| "copy made by a link's `duplicate`".to_owned());
+        let signal = self.signal(sighting, is_copy);
+        match (copy, signal) {
+            (Some(copy), Some(signal)) => Some(format!("{copy}; {signal}")),
+            (copy, signal) => copy.or(signal),
+        }
+    }
+
+    fn signal(&self, sighting: &Sighting, is_copy: bool) -> Option<String> {
         let Point::Arrived(link) = sighting.point else { return None };
-        let key = (link, sighting.packet.flow, sighting.packet.seq, sighting.t);
+        let key = (link, sighting.packet.flow, sighting.packet.seq, sighting.t, is_copy);
         let dropped = self.drops.get(&key);
         dropped.or_else(|| self.marks.get(&key)).map(|&place| self.text(&self.run.signals[place]))
     }

@@ -128,14 +128,26 @@ fn no_part_of_netem_is_lost() {
                 "`gap 5`",
             ],
         ),
-        (state, &["`loss state`"]),
+        (
+            state,
+            &["loss = { kind = \"four-state\", p13 = 0.01, p31 = 0.1, p32 = 0.05, p23 = 0.7, \
+                 p14 = 0.02 }"],
+        ),
+        (&format!("{ROOT}netem loss state 1% 20%"), &["\"four-state\", p13 = 0.01, p31 = 0.2 }"]),
+        (
+            &format!("{ROOT}netem duplicate 1% 25%"),
+            &["duplicate = { rate = 0.01, correlation = 0.25 }"],
+        ),
         (
             "qdisc netem 1: dev eth0 root refcnt 2 limit 1000 rate 1Mbit packetoverhead 20 \
              cellsize 48",
             &["`packetoverhead 20`", "`cellsize 48`"],
         ),
         (&format!("{ROOT}netem rate 1mbit 28 48 5"), &["framing = \"42B\"\ncells = \"atm\""]),
-        (&format!("{ROOT}netem rate 1mbit -20 del 9ms dup 3%"), &["the framing in", "`dup 3%`"]),
+        (
+            &format!("{ROOT}netem rate 1mbit -20 del 9ms dup 3%"),
+            &["the framing in", "duplicate = { rate = 0.03 }"],
+        ),
         (&format!("{ROOT}netem delay 10ms 20ms"), &["are up to 30ms", "uniform up to 20ms"]),
         (&format!("{ROOT}netem slot 800us 1ms loss 1%"), &["`slot 800us 1ms`", "rate = 0.01"]),
         // The rate of netem is before the discipline below it.

@@ -168,6 +168,15 @@ fn what_tc_refuses_for_another_option_is_refused() {
     ]);
 }
 
+#[test]
+fn changes_from_a_state_that_exceed_100_percent_are_refused() {
+    for (states, keys) in [("80% 20% 0% 1% 30%", "p13 and p14"), ("70% 30% 80%", "p31 and p32")] {
+        let text = format!("\ntc qdisc add dev eth0 root netem loss state {states}");
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.starts_with("line 2") && error.contains(keys), "{error}");
+    }
+}
+
 /// `tc -d` prints a size table of Ethernet without `tsize`.
 #[test]
 fn a_size_table_is_read_from_text_and_json() {

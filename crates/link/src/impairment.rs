@@ -15,6 +15,8 @@ pub struct Impairment {
     bleaches: bool,
     /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
+    /// The state of a four-state channel, from 1 to 4.
+    state: u8,
     /// When propagation of the last packet started; later packets may not overtake it.
     last: Time,
     /// When the last block leaves, and when it has been received.
@@ -64,6 +66,7 @@ impl Impairment {
             jitter: jitter.map(|jitter| (jitter, stream("jitter"))),
             bleaches,
             in_bad_state: false,
+            state: 1,
             last: Time::ZERO,
             block: None,
             offered: 0,
@@ -133,6 +136,21 @@ impl Impairment {
                     self.in_bad_state = !self.in_bad_state;
                 }
                 rng.uniform() < if self.in_bad_state { bad } else { good }
+            }
+            Loss::FourState { p13, p31, p32, p23, p14 } => {
+                // Linux 6.1 sch_netem.c, loss_4state; the new state decides about the packet.
+                let [(first, p), (second, q)] = match self.state {
+                    1 => [(4, p14), (3, p13)],
+                    2 => [(3, p23), (2, 0.0)],
+                    3 => [(2, p32), (1, p31)],
+                    _ => [(1, 1.0), (1, 0.0)],
+                };
+                self.state = match rng.uniform() {
+                    draw if draw < p => first,
+                    draw if draw < p + q => second,
+                    _ => self.state,
+                };
+                self.state > 2
             }
         }
     }
@@ -214,6 +232,27 @@ mod tests {
         assert!(lost.abs_diff(4_000) < 250, "{lost}");
         assert!(!losses(Loss::Bernoulli(0.0), 1_000).contains(&true));
         assert!(!losses(Loss::Bernoulli(1.0), 1_000).contains(&false));
+    }
+
+    /// Linux 6.1 sch_netem.c, loss_4state: the stationary probabilities of the chain's states.
+    #[test]
+    fn four_states_lose_packets_in_bursts_and_alone() {
+        let (p13, p31, p32, p23, p14) = (0.01, 0.2, 0.1, 0.3, 0.02);
+        let lost = losses(Loss::FourState { p13, p31, p32, p23, p14 }, 400_000);
+        // Relative to state 1: 3 balances 1, 2 balances 3, 4 is entered from 1 alone.
+        let (in_3, in_4) = (p13 / p31, p14);
+        let share = (in_3 + in_4) / (1.0 + in_3 + in_4 + in_3 * p32 / p23);
+        let found = lost.iter().filter(|&&lost| lost).count() as f64 / 400_000.0;
+        assert!((found - share).abs() < 0.003, "{found}, {share}");
+    }
+
+    #[test]
+    fn an_isolated_loss_is_never_followed_by_another() {
+        let isolated = Loss::FourState { p13: 0.0, p31: 1.0, p32: 0.0, p23: 1.0, p14: 0.5 };
+        let lost = losses(isolated, 10_000);
+        assert!(lost.contains(&true) && !lost.windows(2).any(|pair| pair[0] && pair[1]));
+        let never_ending = Loss::FourState { p13: 1.0, p31: 0.0, p32: 0.0, p23: 1.0, p14: 0.0 };
+        assert!(losses(never_ending, 100).iter().all(|&lost| lost));
     }
 
     #[test]

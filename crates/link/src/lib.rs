@@ -13,6 +13,7 @@
 
 mod delay_line;
 mod discipline;
+mod duplication;
 mod impairment;
 mod line;
 mod link;
@@ -30,6 +31,7 @@ mod tx_ring;
 
 pub use delay_line::DelayLine;
 pub use discipline::discipline;
+pub use duplication::Duplication;
 pub use impairment::{Impairment, Impairs};
 pub use line::Line;
 pub use link::Link;

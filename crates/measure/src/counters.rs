@@ -295,7 +295,16 @@ mod tests {
             let mut link = probe.at_link::<false>(Time::ZERO, 0);
             let (flow, kind, bytes) = (3, crate::PacketKind::Data, 1_000);
             let (ecn_in, marked) = (Ecn::NotEct, None);
-            let packet = crate::PacketView { flow, seq: 0, kind, bytes, ecn_in, dscp: 0, marked };
+            let packet = crate::PacketView {
+                flow,
+                seq: 0,
+                kind,
+                bytes,
+                ecn_in,
+                dscp: 0,
+                marked,
+                is_copy: false,
+            };
             (0..arrived).for_each(|_| link.arrived());
             for cause in [Cause::Overflow, Cause::Random, Cause::Deterministic] {
                 link.dropped(&packet, Time::ZERO, Stage::Enqueue, cause);

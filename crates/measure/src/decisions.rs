@@ -60,6 +60,7 @@ mod tests {
             bytes: 1500,
             sojourn: Span::ZERO,
             is_mark,
+            is_copy: false,
             stage: Stage::Enqueue,
             cause,
             evidence: 0,

@@ -54,8 +54,16 @@ mod tests {
     #[test]
     fn every_part_of_an_event_has_its_own_bits() {
         let (flow, seq, kind) = (7, 5, PacketKind::Syn);
-        let packet =
-            PacketView { flow, seq, kind, bytes: 9, ecn_in: Ecn::NotEct, dscp: 0, marked: None };
+        let packet = PacketView {
+            flow,
+            seq,
+            kind,
+            bytes: 9,
+            ecn_in: Ecn::NotEct,
+            dscp: 0,
+            marked: None,
+            is_copy: false,
+        };
         let parts = [5, 7 << 32, 2 << 49, 9 << 52];
         assert_eq!(event(&packet, 9), parts.iter().sum::<u64>());
     }

@@ -218,6 +218,7 @@ impl<const NOTES: bool> LinkProbe<'_, NOTES> {
             bytes: packet.bytes,
             sojourn: self.now.since(enqueued),
             is_mark,
+            is_copy: packet.is_copy,
             stage,
             cause,
             evidence: notes.evidence.len() - vars.len(),
@@ -272,7 +273,16 @@ mod tests {
 
     fn packet(seq: u32) -> PacketView {
         let (flow, kind, bytes) = (3, PacketKind::Data, 1_000);
-        PacketView { flow, seq, kind, bytes, ecn_in: Ecn::Ect0, dscp: 0, marked: None }
+        PacketView {
+            flow,
+            seq,
+            kind,
+            bytes,
+            ecn_in: Ecn::Ect0,
+            dscp: 0,
+            marked: None,
+            is_copy: false,
+        }
     }
 
     /// A probe of one link that counts from 10 to 20 ms.

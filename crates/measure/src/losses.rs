@@ -10,6 +10,10 @@ pub struct DatagramLosses {
     flows: Vec<FlowLosses>,
     /// Every lost packet of the flows whose losses are noted.
     noted: BTreeMap<u32, Vec<(PacketKind, u32)>>,
+    /// If links copy packets: by flow and number, copies of a datagram minus lost packets of it.
+    extra: Option<Vec<Vec<i32>>>,
+    /// Copied packets of the flows whose losses are noted.
+    copied: Vec<(u32, PacketKind, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +26,45 @@ struct FlowLosses {
 impl DatagramLosses {
     /// Zero counters for `flows` flows; every datagram counts.
     pub fn new(flows: usize) -> DatagramLosses {
-        DatagramLosses { flows: vec![FlowLosses::default(); flows], noted: BTreeMap::new() }
+        let flows = vec![FlowLosses::default(); flows];
+        DatagramLosses { flows, ..DatagramLosses::default() }
+    }
+
+    /// The same counters for links that copy packets: a datagram is lost with its last packet.
+    #[must_use]
+    pub fn with_copies(self) -> DatagramLosses {
+        DatagramLosses { extra: Some(vec![Vec::new(); self.flows.len()]), ..self }
+    }
+
+    /// Whether links copy packets.
+    #[inline]
+    pub fn counts_copies(&self) -> bool {
+        self.extra.is_some()
+    }
+
+    /// Counts a copy of a datagram.
+    pub fn copy(&mut self, kind: PacketKind, flow: u32, seq: u32) {
+        self.add_extra(flow, seq, 1);
+        if self.noted.contains_key(&flow) {
+            self.copied.push((flow, kind, seq));
+        }
+    }
+
+    /// The packets of a flow that were copied since the last call, if its losses are noted.
+    pub fn take_copied(&mut self, flow: u32) -> Vec<(PacketKind, u32)> {
+        let of_flow = self.copied.iter().filter(|it| it.0 == flow).map(|it| (it.1, it.2));
+        let of_flow = of_flow.collect();
+        self.copied.retain(|it| it.0 != flow);
+        of_flow
+    }
+
+    fn add_extra(&mut self, flow: u32, seq: u32, packets: i32) {
+        let of_flow = self.extra.as_mut().and_then(|extra| extra.get_mut(flow as usize));
+        if let Some(of_flow) = of_flow {
+            let seq = seq as usize;
+            of_flow.resize(of_flow.len().max(seq + 1), 0);
+            of_flow[seq] += packets;
+        }
     }
 
     /// Counts only datagrams of a flow that have at least this number.
@@ -32,6 +74,7 @@ impl DatagramLosses {
 
     /// Counts a lost datagram. Does nothing if no flows are counted.
     pub fn add(&mut self, kind: PacketKind, flow: u32, seq: u32) {
+        self.add_extra(flow, seq, -1);
         if let Some(of_flow) = self.flows.get_mut(flow as usize).filter(|f| f.first <= seq) {
             of_flow.lost += 1;
         }
@@ -42,7 +85,7 @@ impl DatagramLosses {
 
     /// Starts noting every lost packet of a flow, for [`DatagramLosses::take_noted`].
     pub fn note(&mut self, flow: u32) {
-        self.noted.insert(flow, Vec::new());
+        self.noted.entry(flow).or_default();
     }
 
     /// The packets of a flow that were lost since the last call, if they are noted.
@@ -50,8 +93,18 @@ impl DatagramLosses {
         self.noted.get_mut(&flow).into_iter().flat_map(|noted| noted.drain(..))
     }
 
-    /// Number of datagrams of a flow that were lost.
-    pub fn of(&self, flow: usize) -> u64 {
+    /// Number of datagrams of a flow that were lost here or at the places of `other`.
+    pub fn with(&self, other: &DatagramLosses, flow: usize) -> u64 {
+        let (Some(here), Some(there)) = (&self.extra, &other.extra) else {
+            return self.of(flow) + other.of(flow);
+        };
+        let first = self.flows[flow].first as usize;
+        let at = |of: &[Vec<i32>], seq: usize| of[flow].get(seq).copied().unwrap_or(0);
+        let end = here[flow].len().max(there[flow].len());
+        (first..end).filter(|&seq| at(here, seq) + at(there, seq) < 0).count() as u64
+    }
+
+    fn of(&self, flow: usize) -> u64 {
         self.flows[flow].lost
     }
 }

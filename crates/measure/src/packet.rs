@@ -51,6 +51,8 @@ pub struct PacketView {
     pub dscp: u8,
     /// Where and why the queue marked it.
     pub marked: Option<(Stage, Cause)>,
+    /// Whether a link made it as a copy.
+    pub is_copy: bool,
 }
 
 /// A packet that can be measured.

@@ -450,6 +450,7 @@ mod tests {
             bytes: 3,
             sojourn: Span::ZERO,
             is_mark: false,
+            is_copy: false,
             stage: Stage::Enqueue,
             cause: Cause::Random,
             evidence: 0,
@@ -478,6 +479,7 @@ mod tests {
                     ecn_in: sojourn_aqm::Ecn::NotEct,
                     dscp: 0,
                     marked: None,
+                    is_copy: false,
                 };
                 let enqueued = Time::from_nanos(2_000_000_000 - waited_ns);
                 probe.at_link::<false>(end, 0).waiting(&packet, enqueued);

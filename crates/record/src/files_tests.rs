@@ -35,6 +35,7 @@ fn signal(place: usize) -> SignalRow {
         bytes: 1500,
         sojourn: Span::from_micros(3),
         is_mark: true,
+        is_copy: false,
         stage: Stage::Queued,
         cause: Cause::Random,
         evidence: place,

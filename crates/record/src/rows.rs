@@ -118,6 +118,8 @@ pub struct SignalRow {
     pub sojourn: Span,
     /// Whether it was marked (otherwise dropped).
     pub is_mark: bool,
+    /// Whether a link made it as a copy; not in the table.
+    pub is_copy: bool,
     /// The stage.
     pub stage: Stage,
     /// The cause.
@@ -165,8 +167,10 @@ pub struct StateRow {
 /// Table `flow_states`: one variable of one flow at one sample, in long form: the state of its
 /// sender (`ssthresh` in packets, infinite before the first reduction; `state`, 0 Open, 1 Disorder,
 /// 2 Cwr, 3 Recovery, 4 Loss; `ecn_mode`, 0 none, 1 classic, 2 accurate; `ecn_capable`, 0 or 1;
-/// `busy_time` and `rwnd_limited` in seconds), and the variables of its congestion control; for a
-/// transport library, its `estimate` of the bandwidth in bit/s, if it has one.
+/// `busy_time` and `rwnd_limited` in seconds), and the variables of its congestion control; of
+/// datagrams since the last sample, mean `owd` (with echoes `rtt`) and `jitter` (mean difference of
+/// consecutive delays) in seconds, and in all, those `missing` before the latest; for a transport
+/// library, its `estimate` of the bandwidth in bit/s, if it has one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowStateRow {
     /// The flow.

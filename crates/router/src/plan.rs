@@ -8,7 +8,7 @@ mod kernel_qdisc;
 mod programs;
 
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::resolved::{App, DelayChanges, Jitter, Loss, Trace};
+use sojourn_scenario::resolved::{App, DelayChanges, Duplicate, Jitter, Loss, Trace};
 
 use crate::laws::PlannedLaw;
 pub use kernel_classes::{KernelClasses, KernelLeaf};
@@ -148,6 +148,9 @@ pub struct RouterLinkPlan {
     /// Numbers of data packets that are marked on arrival, counted in the same way.
     #[serde(default)]
     pub mark_list: Vec<u64>,
+    /// Its random copies of packets, with the link's name, which names their random stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<(String, Duplicate)>,
     /// The delays that the router applies itself, by group of flows; empty if netem applies them.
     #[serde(default, rename = "lines")]
     pub delays: Vec<GroupDelays>,
@@ -414,6 +417,7 @@ mod tests {
             framing_bytes: 14,
             mtu_bytes: 1514,
             service: RouterCapacity::Rates(vec![(0, 8)]),
+            duplicate: None,
             drop_list: Vec::new(),
             mark_list: vec![1],
             delays: vec![GroupDelays { forward_ns: 1, access_bps: 2, return_ns: 3 }],

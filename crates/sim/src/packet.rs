@@ -78,11 +78,14 @@ impl HostPair {
     }
 }
 
+/// The label of a packet that a link made as a copy.
+const COPY: u32 = 2;
+
 /// Pairs of a single group have smaller numbers.
 const SHARED: u64 = 1 << 9;
 
 /// The labels common to a connection's packets (lane, hosts, DSCP), packed into one word that is
-/// copied into each packet. The lowest bit is PSH, which differs by packet.
+/// copied into each packet. The lowest bits, PSH and [`COPY`], differ by packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Labels(u32);
 
@@ -128,6 +131,11 @@ impl Labels {
     /// The same labels with DSCP 0.
     const fn without_dscp(self) -> Labels {
         Labels(self.0 & !0xfc)
+    }
+
+    /// Whether a link made the packet as a copy.
+    pub const fn is_copy(self) -> bool {
+        self.0 & COPY != 0
     }
 
     /// Whether PSH is set.
@@ -221,6 +229,16 @@ impl Packet {
             ace: 0,
             ce_bytes: None,
         }
+    }
+
+    /// A copy of it.
+    pub const fn copied(&self) -> Packet {
+        Packet { labels: Labels(self.labels.0 | COPY), ..*self }
+    }
+
+    /// Whether a link made it as a copy.
+    pub const fn is_copy(&self) -> bool {
+        self.labels.is_copy()
     }
 
     /// Whether it travels from receiver to sender.
@@ -321,6 +339,7 @@ impl Measured for Packet {
             ecn_in: self.ecn_in,
             dscp: self.labels.dscp(),
             marked: self.marked,
+            is_copy: self.labels.is_copy(),
         }
     }
 

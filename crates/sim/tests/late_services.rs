@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use sojourn_aqm::{Framing, Rate, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    Blocks, Bucket, Capacity, Extra, FlowGroup, InService, Jitter, Link, Loss, Resolved, Schedule,
+    Blocks, Bucket, Capacity, Duplicate, Extra, FlowGroup, InService, Jitter, Link, Loss, Resolved,
+    Schedule,
 };
 
 use crate::common::*;
@@ -63,6 +64,7 @@ prop_compose! {
             capacity: capacity(kind),
             delay: ms(delay),
             loss: (amiss == 0).then_some(Loss::Bernoulli(0.02)),
+            duplicate: (amiss == 3).then_some(Duplicate { rate: 0.2, correlation: 0.0 }),
             jitter: jitter(amiss),
             ..link(name, aqm, 40_000)
         }

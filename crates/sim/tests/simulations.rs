@@ -5,6 +5,7 @@ mod classes;
 mod common;
 mod controls;
 mod diff;
+mod duplicates;
 mod ecn;
 mod filling;
 mod hand_computed;

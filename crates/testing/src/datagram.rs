@@ -124,6 +124,7 @@ impl<T> Measured for Queued<T> {
             ecn_in: self.ecn_in,
             dscp: 0,
             marked: self.marked,
+            is_copy: false,
         }
     }
 

@@ -201,6 +201,8 @@ const TABLES: &[&str] = &[
     r#"{ kind = "blocks", every = "1ms", request = "5ms", retransmit = 1, round_trip = "1ns" }"#,
     r#"{ kind = "bernoulli", rate = 0.5 }"#,
     r#"{ kind = "gilbert-elliott", enter = 0.1, leave = 0.1 }"#,
+    r#"{ kind = "four-state", p13 = 0.1, p14 = 0.9 }"#,
+    "{ rate = 0.5, correlation = 0.5 }",
     r#"{ kind = "pareto", shape = 0.1, min = "1B", max = "1GB" }"#,
     r#"{ bytes = "1514B", overhead = "24B" }"#,
     r#"[{ metric = "delay_p95", of = "bottleneck", below = "20ms", for = ["pie"] }]"#,

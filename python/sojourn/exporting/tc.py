@@ -43,11 +43,7 @@ def exported(
     chosen = _chosen(list(found), link)
     links = [_link(scenario, found[name], device, arrives) for name, arrives in chosen]
     commands, warnings = _core.tc_export(links, _release(kernel), uci)
-    delays = [f"{name} ({found[name]['delay']})" for name, _ in chosen if _has_wire(found[name])]
-    if delays:
-        warnings.append(
-            f"delay, jitter and loss of {', '.join(delays)} belong to the path and are not exported"
-        )
+    warnings.extend(_path_of(found[name]) for name, _ in chosen if _has_wire(found[name]))
     return commands, warnings
 
 
@@ -68,7 +64,53 @@ def _chosen(names: list[str], link: str | None) -> list[tuple[str, bool]]:
 
 
 def _has_wire(entry: Mapping[str, Any]) -> bool:
-    return entry["delay"] != "0s" or bool(entry["jitter"]) or bool(entry["loss"])
+    keys = ("jitter", "loss", "duplicate")
+    return entry["delay"] != "0s" or any(entry.get(key) for key in keys)
+
+
+def _path_of(entry: Mapping[str, Any]) -> str:
+    """What the path does to packets, as options of a netem on another device."""
+    words, left = [], []
+    delay, jitter = entry["delay"], entry["jitter"]
+    if isinstance(delay, str):
+        words.append(f"delay {delay}" if delay != "0s" else "")
+    else:
+        left.append("delay")
+    left.extend(["jitter"] if jitter else [])
+    if loss := entry["loss"]:
+        model = _loss(loss)
+        words.append(model)
+        left.extend([] if model else ["loss"])
+    if copies := entry.get("duplicate"):
+        shares = [copies["rate"], copies["correlation"]]
+        words.append("duplicate " + " ".join(_percent(share) for share in shares if share))
+    text = (
+        f"delay, jitter, loss and copies of {entry['name']} belong to the path and are not exported"
+    )
+    options = " ".join(word for word in words if word)
+    if options:
+        text += f"; for a device of the path: netem {options}"
+    if left:
+        text += f" (netem has no such {' and '.join(left)})"
+    return text
+
+
+def _loss(loss: Mapping[str, Any]) -> str:
+    """The words of netem for a loss model, empty if it has none."""
+    match loss["kind"]:
+        case "bernoulli":
+            return f"loss {_percent(loss['rate'])}"
+        case "gilbert-elliott":
+            shares = [loss[key] for key in ("enter", "leave", "bad", "good")]
+            return "loss gemodel " + " ".join(map(_percent, shares))
+        case "four-state":
+            shares = [loss[key] for key in ("p13", "p31", "p32", "p23", "p14")]
+            return "loss state " + " ".join(map(_percent, shares))
+    return ""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.9g}%"
 
 
 def _link(scenario: _core.Scenario, entry: Mapping[str, Any], device: str, arrives: bool) -> Link:

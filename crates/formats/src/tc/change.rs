@@ -23,6 +23,7 @@ fn keeps(kind: &str, option: &str) -> bool {
                 | "distribution"
                 | "delay_correlation"
                 | "loss_correlation"
+                | "duplicate_correlation"
         ),
         _ => false,
     }

@@ -30,6 +30,9 @@ const KNOWN: [&str; 17] = [
 const GEMODEL: [&str; 4] = ["p", "r", "1-h", "1-k"];
 const GEMODEL_NAMES: [&str; 4] = ["ge_enter", "ge_leave", "ge_bad", "ge_good"];
 
+/// The probabilities of the model of four states, in the order of the command.
+const STATES: [&str; 5] = ["p13", "p31", "p32", "p23", "p14"];
+
 /// Reads the options of netem.
 pub(super) fn options(
     tokens: &mut Tokens<'_>,
@@ -58,7 +61,7 @@ fn demanded(options: &[TcOption], setup: &mut TcSetup) {
         ("gap", &["reorder"][..]),
         ("reorder", &["delay"]),
         ("distribution", &["jitter"]),
-        ("ecn", &["loss", "ge_enter"]),
+        ("ecn", &["loss", "ge_enter", "p13"]),
     ] {
         if let Some(option) = find(name).filter(|_| !has(needed)) {
             let text = format!("tc refuses `{name}` of netem without `{}`; add it", needed[0]);
@@ -91,7 +94,7 @@ fn one(
             vec![("limit", TcValue::Count(count))]
         }
         "delay" | "latency" => delay(token, tokens)?,
-        "loss" | "drop" => loss(token, tokens, setup)?,
+        "loss" | "drop" => loss(token, tokens)?,
         "corrupt" | "duplicate" | "reorder" => {
             let name = match whole_word(token.text, tokens.is_strict) {
                 "corrupt" => "corrupt",
@@ -99,8 +102,11 @@ fn one(
                 _ => "reorder",
             };
             let value = share(tokens.value_of(token)?)?;
-            tokens.next_number(); // its correlation
-            vec![(name, value)]
+            let correlation = tokens.next_number();
+            match correlation.filter(|_| name == "duplicate") {
+                Some(given) => vec![(name, value), ("duplicate_correlation", share(given)?)],
+                None => vec![(name, value)],
+            }
         }
         "rate" => {
             let given = tokens.value_of(token)?;
@@ -207,11 +213,7 @@ fn delay(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError
     Ok(found)
 }
 
-fn loss(
-    token: Token<'_>,
-    tokens: &mut Tokens<'_>,
-    setup: &mut TcSetup,
-) -> Result<Found, FormatError> {
+fn loss(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError> {
     let share = |given| share_of(token, given);
     let mut first = tokens.value_of(token)?;
     if first.text == "random" {
@@ -219,30 +221,12 @@ fn loss(
     }
     match first.text {
         "gemodel" => {
-            let mut found = Vec::new();
-            for (letter, name) in GEMODEL.into_iter().zip(GEMODEL_NAMES) {
-                if tokens.peek().is_some_and(|it| it.text == letter) {
-                    tokens.next();
-                }
-                let Some(given) = tokens.next_number() else { break };
-                found.push((name, share(given)?));
-            }
-            match found.is_empty() {
-                true => Err(FormatError::at(first.line, "`loss gemodel` lacks its probabilities")),
-                false => Ok(found),
-            }
+            model("gemodel", GEMODEL.into_iter().zip(GEMODEL_NAMES), token, (first, tokens))
         }
         "state" => {
-            const STATES: [&str; 5] = ["p13", "p31", "p32", "p23", "p14"];
-            let is_part = |it: Token<'_>| {
-                STATES.contains(&it.text) || it.text.starts_with(|c: char| c.is_ascii_digit())
-            };
-            while tokens.peek().is_some_and(is_part) {
-                tokens.next();
-            }
-            let text = "`loss state`, a Markov chain of four states, has no counterpart here";
-            setup.note(TcNoteKind::Unknown, first.line, text);
-            Ok(Vec::new())
+            let found = model("state", STATES.into_iter().zip(STATES), token, (first, tokens))?;
+            check_states(&found, first.line)?;
+            Ok(found)
         }
         _ => {
             let mut found = vec![("loss", share(first)?)];
@@ -251,6 +235,51 @@ fn loss(
             }
             Ok(found)
         }
+    }
+}
+
+/// Checks that the changes from a state add up to at most 1: the kernel's sums would overflow
+/// (Linux 6.1 sch_netem.c, loss_4state).
+fn check_states(found: &Found, line: usize) -> Result<(), FormatError> {
+    let share = |name: &str| match found.iter().find(|it| it.0 == name) {
+        Some((_, TcValue::Real(share))) => Some(*share),
+        _ => None,
+    };
+    let p13 = share("p13").unwrap_or(0.0);
+    let p31 = share("p31").unwrap_or(1.0 - p13);
+    for (keys, sum) in [
+        ("p13 and p14", p13 + share("p14").unwrap_or(0.0)),
+        ("p31 and p32", p31 + share("p32").unwrap_or(0.0)),
+    ] {
+        if sum > 1.0 {
+            let message = format!("{keys} of `loss state` add up to more than 100 %; lower one");
+            return Err(FormatError::at(line, message));
+        }
+    }
+    Ok(())
+}
+
+/// The probabilities of a loss model: numbers, each after its name in tc's output.
+fn model(
+    model: &str,
+    parts: impl Iterator<Item = (&'static str, &'static str)>,
+    word: Token<'_>,
+    (first, tokens): (Token<'_>, &mut Tokens<'_>),
+) -> Result<Found, FormatError> {
+    let mut found = Vec::new();
+    for (written, name) in parts {
+        if tokens.peek().is_some_and(|it| it.text == written) {
+            tokens.next();
+        }
+        let Some(given) = tokens.next_number() else { break };
+        found.push((name, share_of(word, given)?));
+    }
+    match found.is_empty() {
+        true => {
+            let message = format!("`loss {model}` lacks its probabilities");
+            Err(FormatError::at(first.line, message))
+        }
+        false => Ok(found),
     }
 }
 
@@ -321,6 +350,16 @@ pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) 
             "loss = {{ kind = \"gilbert-elliott\", enter = {enter}, leave = {leave}, bad = {bad}, \
              good = {good} }}\n"
         ));
+    } else if real("p13").is_some() {
+        let parts = STATES.iter().filter_map(|it| Some(format!("{it} = {}", real(it)?)));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        text.push_str(&format!("loss = {{ kind = \"four-state\", {parts} }}\n"));
+    }
+    if let Some(rate) = real("duplicate").filter(|it| *it > 0.0) {
+        let correlation = real("duplicate_correlation").filter(|it| *it > 0.0);
+        let correlation =
+            correlation.map_or_else(String::new, |it| format!(", correlation = {it}"));
+        text.push_str(&format!("duplicate = {{ rate = {rate}{correlation} }}\n"));
     }
     unknown.extend(netem.options.iter().filter_map(|it| {
         let instead = instead_of(it.name)?;
@@ -345,7 +384,6 @@ fn instead_of(option: &str) -> Option<&'static str> {
         "delay_correlation" => "the delays of packets are independent",
         "loss_correlation" => "losses are independent; for bursts write `loss gemodel`",
         "corrupt" => "packets arrive intact; receivers drop corrupted ones, so add it to `loss`",
-        "duplicate" => "every packet arrives at most once",
         "reorder" | "gap" => "packets overtake each other only by jitter, with `reorder = true`",
         "rate_overhead" | "packetoverhead" | "cellsize" | "celloverhead" => {
             "the rate counts packets; set the link's `framing` and `cells`"

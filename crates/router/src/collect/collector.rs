@@ -256,6 +256,7 @@ impl Collector {
             ecn_in: record.ecn_in,
             dscp: record.dscp,
             marked: None,
+            is_copy: false,
         }
     }
 

@@ -34,11 +34,7 @@ pub(super) fn fates(
         };
         let log = result.log.one_way.iter().filter(|row| row.flow as usize == flow);
         let seen = DatagramsSeen {
-            at_link: records
-                .iter()
-                .filter(is_of_flow)
-                .map(|record| (record.seq, (record.fate, record.left)))
-                .collect(),
+            at_link: at_link(records.iter().filter(is_of_flow)),
             received: log.map(|row| (row.number, Time::from_nanos(row.at_ns))).collect(),
             propagation: scenario.links[group.path[0]].delay + group.egress_delay,
             end: Time::from_nanos(plan.duration_ns),
@@ -51,6 +47,21 @@ pub(super) fn fates(
     let mut fates: Vec<DatagramFates> = (0..own).map(of_flow).collect();
     // The datagrams of the user's programs do not carry our numbers.
     fates.resize(plan.flows.len(), DatagramFates::default());
+    fates
+}
+
+/// The fate of each datagram at the link, and when it left, by number. Of a datagram and its copies
+/// the last that was not dropped decides.
+fn at_link<'a>(
+    records: impl Iterator<Item = &'a PacketRecord>,
+) -> BTreeMap<u32, (Fate, Option<Time>)> {
+    let mut fates = BTreeMap::new();
+    for record in records {
+        let fate = fates.entry(record.seq).or_insert((record.fate, record.left));
+        if !matches!(record.fate, Fate::Dropped(..)) {
+            *fate = (record.fate, record.left);
+        }
+    }
     fates
 }
 

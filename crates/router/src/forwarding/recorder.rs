@@ -260,5 +260,6 @@ fn packet_view(packet: &RawPacket) -> PacketView {
         ecn_in: header.ecn,
         dscp: header.dscp,
         marked: packet.marked,
+        is_copy: false,
     }
 }

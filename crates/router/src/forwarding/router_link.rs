@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sojourn_aqm::{
     Backlog, Cause, Env, Packet, Rate, Rng, Sink, Span, Stage, Time, Var, registry, units,
 };
-use sojourn_link::{Link, Server};
+use sojourn_link::{Duplication, Link, Server};
 use sojourn_measure::Interval;
 use sojourn_scenario::resolved::{Schedule, Trace};
 
@@ -26,6 +26,7 @@ pub struct RouterLink {
     data_packets: u64,
     drop_list: Vec<u64>,
     mark_list: Vec<u64>,
+    duplication: Option<Duplication>,
 }
 
 impl RouterLink {
@@ -60,6 +61,10 @@ impl RouterLink {
             data_packets: 0,
             drop_list: plan.drop_list.clone(),
             mark_list: plan.mark_list.clone(),
+            duplication: plan
+                .duplicate
+                .as_ref()
+                .map(|(name, duplicate)| Duplication::of(name, seed, *duplicate)),
         })
     }
 
@@ -70,8 +75,19 @@ impl RouterLink {
     }
 
     /// Handles an arrival; `flow` is the number of its flow if records are kept. Ignores packets
-    /// that are not IPv4, unless it was created [`RouterLink::with_ipv6`].
+    /// that are not IPv4, unless it was created [`RouterLink::with_ipv6`]. Packets outside the
+    /// scenario's flows are not copied, so that the others get the simulator's draws.
     pub fn arrive(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
+        let is_counted = flow != u32::MAX;
+        let copies = self.duplication.as_mut().filter(|_| is_counted).is_some_and(|it| it.copies());
+        let copy = copies.then(|| bytes.clone());
+        self.arrive_once(now, bytes, flow);
+        if let Some(copy) = copy {
+            self.arrive_once(now, copy, flow);
+        }
+    }
+
+    fn arrive_once(&mut self, now: Time, bytes: Vec<u8>, flow: u32) {
         let read = if self.has_ipv6 { Header::read_any } else { Header::read };
         let Some(header) = read(&bytes) else { return };
         let mut packet = RawPacket::new(bytes, header, flow, self.framing_bytes);

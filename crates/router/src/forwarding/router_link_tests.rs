@@ -1,5 +1,5 @@
 use sojourn_record::rows::Fate;
-use sojourn_scenario::resolved::Trace;
+use sojourn_scenario::resolved::{Duplicate, Trace};
 
 use super::super::recorder::Records;
 use super::*;
@@ -18,6 +18,7 @@ fn plan(queue: &str, limit: &str) -> RouterLinkPlan {
         framing_bytes: 0,
         mtu_bytes: 1500,
         service: RouterCapacity::Rates(vec![(0, 10_000_000)]),
+        duplicate: None,
         drop_list: Vec::new(),
         mark_list: Vec::new(),
         delays: Vec::new(),
@@ -45,6 +46,17 @@ fn packets_leave_in_order_at_serialisation_time_intervals() {
     assert_eq!(leaving, [1_200_000, 2_400_000, 3_600_000]);
     let delays = link.records().iter().map(|s| s.left.unwrap().as_nanos()).collect::<Vec<_>>();
     assert_eq!(delays, [0, 1_200_000, 2_400_000]);
+}
+
+#[test]
+fn a_copy_of_a_packet_passes_the_queue_behind_it() {
+    let always = ("b".to_owned(), Duplicate { rate: 1.0, correlation: 0.0 });
+    let copying = RouterLinkPlan { duplicate: Some(always), ..plan("taildrop", "100p") };
+    let mut link = RouterLink::new(&copying, &LoadedLaws::default(), 1, recording()).unwrap();
+    link.arrive(Time::ZERO, packet(), 3);
+    link.arrive(Time::ZERO, packet(), u32::MAX);
+    let flows: Vec<u32> = link.records().iter().map(|record| record.flow).collect();
+    assert_eq!(flows, [3, 3, u32::MAX]);
 }
 
 #[test]

@@ -224,6 +224,7 @@ impl PathOptions {
             framing_bytes: framing as u32,
             mtu_bytes: mtu_bytes + framing as u32,
             service: RouterCapacity::Rates(vec![(0, rate.as_bps())]),
+            duplicate: None,
             drop_list: Vec::new(),
             mark_list: Vec::new(),
             delays: Vec::new(),

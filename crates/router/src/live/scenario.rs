@@ -259,6 +259,7 @@ fn router_link(link: &Link, index: usize, mtu_bytes: u32) -> Result<RouterLinkPl
         framing_bytes: link.framing_bytes,
         mtu_bytes: link.queue_mtu_bytes().max(mtu_bytes + link.framing_bytes),
         service,
+        duplicate: link.duplicate.map(|it| (link.name.clone(), it)),
         drop_list: Vec::new(),
         mark_list: Vec::new(),
         delays: Vec::new(),

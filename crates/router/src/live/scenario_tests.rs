@@ -1,5 +1,5 @@
 use sojourn_scenario::Source;
-use sojourn_scenario::resolved::Loss;
+use sojourn_scenario::resolved::{Duplicate, Loss};
 
 use super::*;
 use crate::live::options::Options;
@@ -94,12 +94,16 @@ fn what_varies_is_carried_over() {
         ("links.up.delay", delays),
         ("links.up.loss", "{ kind = 'bernoulli', rate = 0.25 }"),
         ("links.up.jitter", "{ kind = 'uniform', max = '2ms' }"),
+        ("links.up.duplicate", "{ rate = 0.1, correlation = 0.2 }"),
         ("links.down.rate", "{ kind = 'trace', file = 'x' }"),
     ];
     let planned = planned(&scenario(&upload(), &sets), "{}").unwrap();
     let [up, down] = &planned.paths;
     let rates = vec![(0, 5_000_000), (1_000_000_000, 0), (2_000_000_000, 1_000_000)];
-    assert_eq!(up.link.as_ref().unwrap().service, RouterCapacity::Rates(rates));
+    let link = up.link.as_ref().unwrap();
+    assert_eq!(link.service, RouterCapacity::Rates(rates));
+    let copies = Duplicate { rate: 0.1, correlation: 0.2 };
+    assert_eq!(link.duplicate, Some(("up".to_owned(), copies)));
     let wire = up.wire.as_ref().unwrap();
     assert_eq!(wire.loss, Some(Loss::Bernoulli(0.25)));
     assert!(wire.jitter.is_some() && wire.changes.is_some() && down.wire.is_none());

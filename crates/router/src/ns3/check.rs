@@ -175,7 +175,8 @@ fn check_link(link: &Link) -> Planned<()> {
         ("delay", link.delay_changes.is_some()),
         ("jitter", link.jitter.is_some()),
         ("loss", link.loss.is_some() && is_wireless),
-        ("loss", matches!(link.loss, Some(Loss::Schedule(_)))),
+        ("loss", matches!(link.loss, Some(Loss::Schedule(_) | Loss::FourState { .. }))),
+        ("duplicate", link.duplicate.is_some()),
         ("ecn_bleaching", link.ecn_bleaching),
     ] {
         if is_there {

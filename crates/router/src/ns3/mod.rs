@@ -136,6 +136,7 @@ fn link_plan(link: &Link, index: usize, direction: Direction, is_ours: bool) -> 
             Capacity::Wireless { alone, .. } => vec![(0, alone.as_bps())],
             _ => rates(&link.capacity),
         }),
+        duplicate: None,
         drop_list: Vec::new(),
         mark_list: Vec::new(),
         delays: Vec::new(),

@@ -134,6 +134,7 @@ fn what_a_cell_of_ns3_does_not_have_is_refused_with_its_place() {
         (("", "device = { bytes = \"9kB\" }", ""), "links.ap.device", "packets"),
         (("", "loss = { kind = \"bernoulli\", rate = 0.1 }", ""), "links.ap.loss", "engine sim"),
         (("", POLICER, ""), "links.ap.policer", "engine sim"),
+        (("", "duplicate = { rate = 0.1 }", ""), "links.ap.duplicate", "engine sim"),
         (("", fair, ""), "links.more.rate", "no links besides"),
         (("", "", minstrel), "wlans.home.rate", "`minstrel` for all or none"),
     ];

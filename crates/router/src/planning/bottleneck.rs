@@ -209,6 +209,7 @@ fn router_link(
         service: service(link)?,
         drop_list: Vec::new(),
         mark_list: Vec::new(),
+        duplicate: link.duplicate.map(|it| (link.name.clone(), it)),
         delays,
     })
 }
@@ -295,6 +296,13 @@ fn kernel_bottleneck(
         }
     }
     check_policer(link)?;
+    if link.duplicate.is_some() {
+        return refuse(
+            format!("links.{}.duplicate", link.name),
+            "only our router copies packets in front of its queue; write engine.linux.bottleneck = \
+             \"sojourn\", or use engine sim",
+        );
+    }
     if link.packing.mpu > 0 || link.packing.cells == Cells::Ptm {
         return refuse(
             format!("links.{}", link.name),

@@ -1,6 +1,7 @@
 //! Datagrams, sent when a [`DatagramSource`] says so. Each carries its number and its sending time.
 
 use std::io;
+use std::mem;
 use std::net::UdpSocket;
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -27,6 +28,8 @@ pub(super) struct Datagrams {
     sent: u32,
     refused: u64,
     received_bytes: u64,
+    /// Which datagrams have arrived: a link may have copied them.
+    has_arrived: Vec<bool>,
 }
 
 impl Datagrams {
@@ -62,7 +65,18 @@ impl Datagrams {
             sent: 0,
             refused: 0,
             received_bytes: 0,
+            has_arrived: Vec::new(),
         })
+    }
+}
+
+impl Datagrams {
+    /// Whether a datagram of this number has arrived before.
+    fn is_copy(&mut self, number: u32) -> bool {
+        let number = number as usize;
+        let length = self.has_arrived.len().max(number + 1);
+        self.has_arrived.resize(length, false);
+        mem::replace(&mut self.has_arrived[number], true)
     }
 }
 
@@ -99,6 +113,9 @@ impl Program for Datagrams {
             let stamp = self.buffer[4..STAMP_BYTES].try_into().expect("8 bytes");
             let delay_ns = now.as_nanos().saturating_sub(u64::from_le_bytes(stamp));
             let number = u32::from_le_bytes(self.buffer[..4].try_into().expect("4 bytes"));
+            if self.is_copy(number) {
+                continue;
+            }
             log.one_way.push(OneWay { flow: self.flow, number, at_ns: now.as_nanos(), delay_ns });
             self.received_bytes += length as u64;
         }

@@ -12,7 +12,7 @@ use super::capacity::Capacity;
 use super::framing::{LinkCells, is_zero, no_bytes};
 use super::quantities::{BufferText, RateText, SizeText};
 use super::scheduler::Scheduler;
-use super::wire::{Delay, Jitter, Loss};
+use super::wire::{Delay, Duplicate, Jitter, Loss};
 
 /// A link in one direction: a queue, a transmitter, a wire.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +70,10 @@ pub struct Link {
     /// Random loss on the wire, such as `{ kind = "bernoulli", rate = 0.01 }`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
+    /// Random copies of arriving packets, such as `{ rate = 0.01 }`. A copy enters the link, queue
+    /// included, with its packet, and the link does not copy it again (`duplicate` of netem).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate: Option<Duplicate>,
     /// Whether the wire clears the ECN field of every packet, marks included (ECN bleaching).
     #[serde(default)]
     pub ecn_bleaching: bool,

@@ -1,4 +1,4 @@
-//! Delay, jitter and random loss on the wire behind a link, as written.
+//! Delay, jitter and random loss on the wire behind a link, and copies of packets, as written.
 
 use std::fmt;
 
@@ -121,7 +121,8 @@ pub struct BlocksJitter {
     pub round_trip: SpanText,
 }
 
-/// Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott` or `schedule`.
+/// Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott`, `four-state` or
+/// `schedule`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Loss {
@@ -132,6 +133,9 @@ pub enum Loss {
     /// (Gilbert 1960, Elliott 1963).
     #[schemars(title = "GilbertElliottLoss")]
     GilbertElliott(GilbertElliottLoss),
+    /// Loss in bursts and alone: `loss state` of netem (Linux `sch_netem.c`, `loss_4state`).
+    #[schemars(title = "FourStateLoss")]
+    FourState(FourStateLoss),
     /// Each packet is lost with a probability that changes at given times.
     #[schemars(title = "LossSchedule")]
     Schedule(LossSchedule),
@@ -167,6 +171,46 @@ pub struct GilbertElliottLoss {
     pub good: f64,
 }
 
+/// Loss in bursts and alone: `loss state` of netem (Linux `sch_netem.c`, `loss_4state`). Packets
+/// arrive in states 1 and 2 and are lost in states 3 and 4. State 1 follows state 4.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FourStateLoss {
+    /// Probability that a burst of losses (state 3) follows state 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub p13: f64,
+    /// Probability that state 1 follows state 3. The default is `1 - p13`, as in tc.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub p31: Option<f64>,
+    /// Probability that packets arriving within a burst (state 2) follow state 3.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub p32: f64,
+    /// Probability that state 3 follows state 2.
+    #[serde(default = "always")]
+    #[schemars(range(min = 0, max = 1))]
+    pub p23: f64,
+    /// Probability that an isolated loss (state 4) follows state 1.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub p14: f64,
+}
+
+/// Random copies of packets that arrive at a link.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Duplicate {
+    /// Probability that a packet is copied.
+    #[schemars(range(min = 0, max = 1))]
+    pub rate: f64,
+    /// Weight of the previous random draw in the next one. As in netem, such draws vary less: rates
+    /// below 0.5 copy fewer packets (fact link-11).
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub correlation: f64,
+}
+
 /// Each packet is lost with a probability that changes at given times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -188,9 +232,10 @@ tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal or blocks"
     "blocks" => Blocks(BlocksJitter)
 });
 
-tagged!(Loss, "a table with `kind`: bernoulli, gilbert-elliott or schedule", {
+tagged!(Loss, "a table with `kind`: bernoulli, gilbert-elliott, four-state or schedule", {
     "bernoulli" => Bernoulli(BernoulliLoss),
     "gilbert-elliott" => GilbertElliott(GilbertElliottLoss),
+    "four-state" => FourState(FourStateLoss),
     "schedule" => Schedule(LossSchedule)
 });
 

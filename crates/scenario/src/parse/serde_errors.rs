@@ -89,7 +89,8 @@ fn example(path: &str, key: &str) -> &'static str {
         "wlan" => "wlan = \"office\", with [wlans.office]",
         "kind" if path.ends_with("sizes") => "kind = \"lognormal\"",
         "kind" => "kind = \"taildrop\"",
-        "rate" if path.ends_with("loss") => "rate = 0.01",
+        "rate" if path.ends_with("loss") || path.ends_with("duplicate") => "rate = 0.01",
+        "p13" => "p13 = 0.01",
         "rate" => "rate = \"10mbit\"",
         "path" => "path = [\"bottleneck\"]",
         "rtt" => "rtt = \"100ms\"",
@@ -196,6 +197,8 @@ mod tests {
                 "c": {
                     "rate": { "kind": "trace", "file": "x.down" },
                     "jitter": { "kind": "lognormal", "mean": "1ms", "deviation": "1ms" },
+                    "loss": { "kind": "four-state", "p13": 0.1 },
+                    "duplicate": { "rate": 0.1 },
                 },
                 "d": { "rate": { "kind": "wireless", "wlan": "w" } },
             },
@@ -210,8 +213,9 @@ mod tests {
         pointers(&full, "", &mut required);
         let is_required = |pointer: &&String| {
             let key = pointer.rsplit('/').next().unwrap();
-            let optional = matches!(key, "topology" | "jitter" | "loss" | "a" | "b" | "c" | "d")
-                || (key == "min" && full.pointer(&pointer.replace("/min", "/mean")).is_some());
+            let optional =
+                matches!(key, "topology" | "jitter" | "loss" | "duplicate" | "a" | "b" | "c" | "d")
+                    || (key == "min" && full.pointer(&pointer.replace("/min", "/mean")).is_some());
             !optional && key.parse::<usize>().is_err()
         };
         let mut checked = 0;

@@ -131,6 +131,10 @@ pub(super) fn link(
         device: wire::device(&join(&place, "device"), written.device, &capacity)?,
         jitter: wire::jitter(&join(&place, "jitter"), written.jitter.as_ref())?,
         loss: wire::loss(&join(&place, "loss"), written.loss.as_ref())?,
+        duplicate: written
+            .duplicate
+            .map(|it| wire::duplicate(&join(&place, "duplicate"), it))
+            .transpose()?,
         ecn_bleaching: written.ecn_bleaching,
         capacity,
         queue,

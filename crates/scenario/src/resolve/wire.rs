@@ -1,4 +1,4 @@
-//! Token bucket and device of a link, jitter and loss of its wire.
+//! Token bucket and device of a link, jitter and loss of its wire, copies of packets.
 
 use sojourn_aqm::{Framing, Limit, Span, Time};
 
@@ -7,7 +7,7 @@ use super::{Checked, refuse};
 use crate::document::quantities::{SizeText, SpanText};
 use crate::document::{capacity, links, wire};
 use crate::resolved::{
-    Blocks, Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Loss, Policer,
+    Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Loss, Policer,
 };
 
 /// The deepest bucket whose tokens engines can count without overflow.
@@ -213,10 +213,36 @@ pub(super) fn loss(place: &str, written: Option<&wire::Loss>) -> Checked<Option<
             bad: probability("bad", loss.bad)?,
             good: probability("good", loss.good)?,
         }),
+        Some(wire::Loss::FourState(loss)) => {
+            let p31 = loss.p31.unwrap_or(1.0 - loss.p13);
+            for (keys, sum) in [("p13 + p14", loss.p13 + loss.p14), ("p31 + p32", p31 + loss.p32)] {
+                if sum > 1.0 {
+                    let message =
+                        format!("{keys} is {sum}; both leave one state, so write at most 1");
+                    return refuse(place, message);
+                }
+            }
+            Some(Loss::FourState {
+                p13: probability("p13", loss.p13)?,
+                p31: probability("p31", p31)?,
+                p32: probability("p32", loss.p32)?,
+                p23: probability("p23", loss.p23)?,
+                p14: probability("p14", loss.p14)?,
+            })
+        }
         Some(wire::Loss::Schedule(schedule)) => {
             let read = |place: &str, rate: &f64| self::probability(place, *rate);
             let steps = steps(place, &schedule.steps, "0.01", read)?;
             Some(Loss::Schedule(steps.iter().map(|(at, rate)| (at.as_nanos(), *rate)).collect()))
         }
+    })
+}
+
+/// Copies of arriving packets.
+pub(super) fn duplicate(place: &str, written: wire::Duplicate) -> Checked<Duplicate> {
+    let probability = |key: &str, p: f64| probability(&format!("{place}.{key}"), p);
+    Ok(Duplicate {
+        rate: probability("rate", written.rate)?,
+        correlation: probability("correlation", written.correlation)?,
     })
 }

@@ -38,6 +38,8 @@ pub struct Link {
     pub jitter: Option<Jitter>,
     /// Random loss on the wire.
     pub loss: Option<Loss>,
+    /// Copies of arriving packets.
+    pub duplicate: Option<Duplicate>,
     /// Whether the wire clears the ECN field of every packet.
     pub ecn_bleaching: bool,
 }
@@ -319,7 +321,29 @@ pub enum Loss {
         /// Probability of loss in the good state.
         good: f64,
     },
+    /// Four states: packets arrive in states 1 and 2, and are lost in states 3 and 4.
+    FourState {
+        /// Probability of a change from state 1 to 3.
+        p13: f64,
+        /// Probability of a change from state 3 to 1.
+        p31: f64,
+        /// Probability of a change from state 3 to 2.
+        p32: f64,
+        /// Probability of a change from state 2 to 3.
+        p23: f64,
+        /// Probability of a change from state 1 to 4.
+        p14: f64,
+    },
     /// Each packet is lost with the probability that applies from the latest of these times on, in
     /// nanoseconds; the first time is zero.
     Schedule(Vec<(u64, f64)>),
+}
+
+/// Random copies of packets that arrive at a link.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Duplicate {
+    /// Probability that a packet is copied.
+    pub rate: f64,
+    /// Weight of the previous random draw in the next one.
+    pub correlation: f64,
 }

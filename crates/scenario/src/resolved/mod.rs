@@ -22,7 +22,8 @@ pub use self::apps::{
 };
 pub use self::flows::FlowGroup;
 pub use self::links::{
-    Blocks, Bucket, Capacity, DelayChanges, Device, Extra, Jitter, Link, Loss, Policer, Trace,
+    Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Link, Loss, Policer,
+    Trace,
 };
 pub use self::schedule::Schedule;
 pub use self::scheduler::{Class, Scheduler, SchedulerKind};

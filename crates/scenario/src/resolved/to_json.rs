@@ -56,6 +56,9 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
         "ecn_bleaching": link.ecn_bleaching,
     });
     add_packing(&mut value, link.packing);
+    if let Some(duplicate) = &link.duplicate {
+        value["duplicate"] = json!(duplicate);
+    }
     if let Some(policer) = &link.policer {
         let burst = units::show_bytes(policer.burst_bytes);
         value["policer"] = json!({ "rate": text(policer.rate), "burst": burst });
@@ -117,6 +120,9 @@ fn loss(loss: &Loss) -> Value {
         }
         Loss::GilbertElliott { enter, leave, bad, good } => json!({
             "kind": "gilbert-elliott", "enter": enter, "leave": leave, "bad": bad, "good": good,
+        }),
+        Loss::FourState { p13, p31, p32, p23, p14 } => json!({
+            "kind": "four-state", "p13": p13, "p31": p31, "p32": p32, "p23": p23, "p14": p14,
         }),
     }
 }

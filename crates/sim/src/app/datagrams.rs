@@ -30,10 +30,47 @@ pub struct DatagramFlow {
     pub ce_bytes: u64,
     /// When the last datagram arrived.
     pub last_arrival: Time,
+    /// If links copy packets: which datagrams have arrived, and which have returned.
+    seen: [Vec<bool>; 2],
     /// The frames of video.
     frames: Option<Box<Frames>>,
-    /// Sum and number of the round trips since the last sample.
-    round_trips: (Span, u32),
+    /// Round trips or one-way delays since the last sample.
+    delays: Delays,
+    /// All datagrams that have arrived, and the number after the highest of them.
+    arrived: (u32, u32),
+}
+
+/// Delays since the last sample.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delays {
+    sum: Span,
+    count: u32,
+    /// The sum of the differences between consecutive delays.
+    changes: Span,
+    last: Span,
+}
+
+impl Delays {
+    fn add(&mut self, delay: Span) {
+        if self.last > Span::ZERO {
+            let change = self.last.as_nanos().abs_diff(delay.as_nanos());
+            self.changes = self.changes + Span::from_nanos(change);
+        }
+        (self.sum, self.count, self.last) = (self.sum + delay, self.count + 1, delay);
+    }
+}
+
+/// A flow's datagrams since the last sample.
+#[derive(Clone, Copy, Debug)]
+pub struct DelaySample {
+    /// Mean delay: of the round trip with echoes, else one-way.
+    pub mean_s: f64,
+    /// Mean difference between consecutive delays.
+    pub jitter_s: f64,
+    /// Datagrams so far that have not arrived, though a later one has.
+    pub missing: u32,
+    /// Whether the receiver sends datagrams back.
+    pub is_round_trip: bool,
 }
 
 impl DatagramFlow {
@@ -63,8 +100,10 @@ impl DatagramFlow {
             received_bytes: 0,
             ce_bytes: 0,
             last_arrival: Time::ZERO,
+            seen: Default::default(),
             frames: shows_frames.then(Box::default),
-            round_trips: (Span::ZERO, 0),
+            delays: Delays::default(),
+            arrived: (0, 0),
         })
     }
 
@@ -96,15 +135,20 @@ impl DatagramFlow {
         self.sent
     }
 
-    /// Handles a datagram at the receiver; returns its one-way delay.
-    pub fn on_arrival(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Span {
+    /// Handles a datagram at the receiver; returns its one-way delay, or `None` for a copy of one
+    /// that has arrived. As a host does, the receiver sends copies back.
+    pub fn on_arrival(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<Span> {
         let (now, bytes) = (out.now, payload(packet.ip_bytes));
         if self.echoes {
             let mut echo =
                 Packet::new(PacketKind::Echo, self.flow, 0, packet.seq, packet.ip_bytes, now);
             (echo.ecn, echo.sent) = (self.ecn, packet.sent);
             out.reply(&mut echo);
-        } else {
+        }
+        if self.has_seen(0, packet.seq, out) {
+            return None;
+        }
+        if !self.echoes {
             self.received += u64::from(packet.seq >= self.first_counted);
         }
         if let Some(delay) = self.frames.as_mut().and_then(|it| it.on_arrival(now, packet.seq))
@@ -115,7 +159,27 @@ impl DatagramFlow {
         self.last_arrival = now;
         self.received_bytes += bytes;
         self.ce_bytes += if packet.ecn == Ecn::Ce { bytes } else { 0 };
-        now.since(packet.sent)
+        let delay = now.since(packet.sent);
+        if !self.echoes {
+            self.note(packet.seq, delay);
+        }
+        Some(delay)
+    }
+
+    /// Notes a delay for the next sample.
+    fn note(&mut self, seq: u32, delay: Span) {
+        self.delays.add(delay);
+        self.arrived = (self.arrived.0 + 1, self.arrived.1.max(seq + 1));
+    }
+
+    /// Whether a datagram is a copy of one seen before, at the receiver (0) or the sender (1).
+    fn has_seen(&mut self, end: usize, seq: u32, out: &Outbox<'_>) -> bool {
+        if !out.probe.notes.losses.counts_copies() {
+            return false;
+        }
+        let (seen, seq) = (&mut self.seen[end], seq as usize);
+        seen.resize(seen.len().max(seq + 1), false);
+        std::mem::replace(&mut seen[seq], true)
     }
 
     /// Returns the counts of video frames shown by `end`.
@@ -123,18 +187,29 @@ impl DatagramFlow {
         self.frames.take().map(|frames| frames.finish(end))
     }
 
-    /// Handles an echo at the sender; returns the round-trip time.
-    pub fn on_echo(&mut self, now: Time, packet: &Packet) -> Span {
+    /// Handles an echo at the sender; returns the round-trip time, or `None` for a copy of one that
+    /// has returned.
+    pub fn on_echo(&mut self, packet: &Packet, out: &Outbox<'_>) -> Option<Span> {
+        if self.has_seen(1, packet.seq, out) {
+            return None;
+        }
         self.received += u64::from(packet.seq >= self.first_counted);
-        let rtt = now.since(packet.sent);
-        self.round_trips = (self.round_trips.0 + rtt, self.round_trips.1 + 1);
-        rtt
+        let rtt = out.now.since(packet.sent);
+        self.note(packet.seq, rtt);
+        Some(rtt)
     }
 
-    /// The mean of the round trips since the last call; `None` if no reply came.
-    pub fn take_round_trips(&mut self) -> Option<Span> {
-        let (sum, count) = std::mem::take(&mut self.round_trips);
-        (count > 0).then(|| Span::from_nanos(sum.as_nanos() / u64::from(count)))
+    /// The delays since the last call; `None` if nothing came.
+    pub fn take_delays(&mut self) -> Option<DelaySample> {
+        let Delays { sum, count, changes, last } = self.delays;
+        self.delays = Delays { last, ..Delays::default() };
+        let mean = |sum: Span| Span::from_nanos(sum.as_nanos() / u64::from(count)).as_secs();
+        (count > 0).then(|| DelaySample {
+            mean_s: mean(sum),
+            jitter_s: mean(changes),
+            missing: self.arrived.1 - self.arrived.0,
+            is_round_trip: self.echoes,
+        })
     }
 }
 

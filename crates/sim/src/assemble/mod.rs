@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sojourn_aqm::{Rng, Span, Time};
-use sojourn_link::{Impairment, SerialLink};
+use sojourn_link::{Duplication, Impairment, SerialLink};
 use sojourn_measure::{Bins, DatagramLosses, EcnConnections, Probe, Utilisation};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{App, Resolved, Tcp};
@@ -107,17 +107,25 @@ fn path(
             }
             let link = link_at(plan, i, services[i], &slots, &mut agenda)?;
             // An impaired wire counts packets by departure time, when they leave.
-            Ok(link.sending_ahead(impairments[i].is_none()))
+            let duplication = Duplication::of_plan(&plan.links[i], plan.seed);
+            Ok(link.sending_ahead(impairments[i].is_none()).duplicating(duplication))
         })
         .collect::<Result<Vec<_>, _>>()?;
     let onward = Onward {
         wires,
         hops,
         impairments,
-        losses: DatagramLosses::new(flows),
+        losses: losses(plan, flows),
         sightings: Sightings::default(),
     };
     Ok(Path::new(agenda, (links, uplinks, onward), routes, wireless_lans(plan)))
+}
+
+/// Counters of lost datagrams.
+fn losses(plan: &Resolved, flows: usize) -> DatagramLosses {
+    let losses = DatagramLosses::new(flows);
+    let copies = plan.links.iter().any(|link| link.duplicate.is_some());
+    if copies { losses.with_copies() } else { losses }
 }
 
 /// The path and the counters of a simulation.
@@ -170,7 +178,7 @@ fn without_flows(
         world.bins = Some(bins.with_reserves(&reserves));
     }
     let notes = &mut world.probe.notes;
-    notes.losses = DatagramLosses::new(flows);
+    notes.losses = losses(plan, flows);
     (notes.wants_packets, notes.wants_signals) = (sampling.packets, sampling.signals);
     Ok(world)
 }
@@ -261,6 +269,11 @@ fn add_flows(
                 &stream,
             )
         };
+        if ends.library().is_some() && world.probe.notes.losses.counts_copies() {
+            // Contents of copied packets are kept until the last of them has gone.
+            world.probe.notes.losses.note(index as u32);
+            world.path.note_losses(index as u32);
+        }
         let timers = ends.timers();
         let due = timers.next();
         world.set_alarm(index, due);

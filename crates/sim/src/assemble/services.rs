@@ -53,7 +53,12 @@ pub(super) fn services(
         None if timing == Timing::Events => Service::Events,
         None => match least_delays[place].unwrap_or(Span::ZERO).min(MOST_SLACK) {
             Span::ZERO => Service::Events,
-            slack => Service::Late { slack, feeder: feeders[place] },
+            slack => {
+                // A feeder's arrivals need no events and are not copied.
+                let copies = plan.links[place].duplicate.is_some();
+                let feeder = if copies { Feeder::None } else { feeders[place] };
+                Service::Late { slack, feeder }
+            }
         },
     };
     (0..plan.links.len()).map(service).collect()

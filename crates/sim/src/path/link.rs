@@ -1,7 +1,7 @@
 //! A link of the simulator: a [`sojourn_link::Link`] with its alarms.
 
 use sojourn_aqm::{Backlog, Packing, Qdisc, Sink, Span, Time, Var};
-use sojourn_link::{Link, TokenReserve};
+use sojourn_link::{Duplication, Link, TokenReserve};
 use sojourn_measure::LinkProbe;
 
 use super::agenda::Agenda;
@@ -80,6 +80,8 @@ pub(crate) struct ScheduledLink {
     service: Service,
     /// Whether a packet goes on the wire as soon as its departure time is known.
     sends_ahead: bool,
+    /// Which arriving packets are copied.
+    pub(super) duplication: Option<Box<Duplication>>,
 }
 
 impl ScheduledLink {
@@ -95,7 +97,24 @@ impl ScheduledLink {
         agenda.set(alarms.timer, timer);
         let packing = (!packing.is_none()).then_some(packing);
         let sends_ahead = false;
-        ScheduledLink { link, framing_bytes, packing, alarms, timer, due, service, sends_ahead }
+        let duplication = None;
+        ScheduledLink {
+            link,
+            framing_bytes,
+            packing,
+            alarms,
+            timer,
+            due,
+            service,
+            sends_ahead,
+            duplication,
+        }
+    }
+
+    /// Lets the link copy arriving packets. It must have no feeder.
+    pub(crate) fn duplicating(self, duplication: Option<Duplication>) -> ScheduledLink {
+        debug_assert!(duplication.is_none() || self.feeder() == Feeder::None);
+        ScheduledLink { duplication: duplication.map(Box::new), ..self }
     }
 
     /// Lets a steady link forward packets ahead of time (see [`Link::enqueue_ahead`]) if nothing on

@@ -57,6 +57,9 @@ impl Path {
         probe: &mut Probe,
     ) {
         let place = self.onward.hops[packet.hop as usize].link as usize;
+        if self.links[place].duplication.is_some() {
+            return self.arrive_with_copy::<NOTES>(now, packet, probe);
+        }
         if NOTES {
             self.onward.sightings.note(now, Point::Arrived(place), packet);
         }
@@ -69,6 +72,29 @@ impl Path {
         link.arrive(now, packet, agenda, &mut probe, |left, packet, agenda| {
             onward.forward::<NOTES>(left, packet, agenda);
         });
+    }
+
+    /// [`Path::arrive`] at a link that copies packets. It copies nothing while the packet and its
+    /// copy arrive (Linux 6.1 `sch_netem.c`, `netem_enqueue`).
+    #[cold]
+    #[inline(never)]
+    fn arrive_with_copy<const NOTES: bool>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        probe: &mut Probe,
+    ) {
+        let place = self.onward.hops[packet.hop as usize].link as usize;
+        let mut duplication = self.links[place].duplication.take();
+        let copy = duplication.as_mut().is_some_and(|it| it.copies()).then(|| packet.copied());
+        self.arrive_over_wire::<NOTES>(now, packet, probe);
+        if let Some(mut copy) = copy {
+            if copy.kind.is_datagram() {
+                probe.notes.losses.copy(copy.kind, copy.flow, copy.seq);
+            }
+            self.arrive_over_wire::<NOTES>(now, &mut copy, probe);
+        }
+        self.links[place].duplication = duplication;
     }
 
     /// Handles the alarm of a server.

@@ -246,7 +246,9 @@ impl World {
                 FlowEnds::Datagrams(ends) => match &mut **ends {
                     DatagramEnds::Source(flow) => {
                         let delay = flow.on_arrival(packet, out);
-                        if let Some(counted) = out.counted() {
+                        if let Some(delay) = delay
+                            && let Some(counted) = out.counted()
+                        {
                             counted.one_way.add(delay.as_nanos());
                         }
                         Time::NEVER
@@ -271,8 +273,9 @@ impl World {
             }
             FlowEnds::Datagrams(ends) => match &mut **ends {
                 DatagramEnds::Source(flow) => {
-                    let rtt = flow.on_echo(now, packet);
-                    if let Some(counted) = out.counted() {
+                    if let Some(rtt) = flow.on_echo(packet, out)
+                        && let Some(counted) = out.counted()
+                    {
                         counted.rtt.add(rtt.as_nanos());
                     }
                     Time::NEVER

@@ -106,7 +106,7 @@ impl World {
             match flow.source() {
                 Some(flow) => FlowCount {
                     received: flow.received,
-                    lost: self.probe.notes.losses.of(index) + self.path.datagram_losses().of(index),
+                    lost: self.probe.notes.losses.with(self.path.datagram_losses(), index),
                     ..count
                 },
                 None => count,

@@ -17,7 +17,7 @@ impl World {
             for flow in 0..self.flows.len() {
                 self.flow_samples.push(sample_flow(&self.flows[flow].ends, flow, now));
                 self.sample_control(flow, now);
-                self.sample_echoes(flow, now);
+                self.sample_delays(flow, now);
                 self.sample_estimate(flow, now);
             }
         }
@@ -50,14 +50,20 @@ impl World {
         self.flow_states.extend(of_sender.into_iter().chain(of_control));
     }
 
-    /// Records the round trips of a flow of echoes since the last sample.
-    fn sample_echoes(&mut self, flow: usize, now: Time) {
+    /// Records the delays of a flow of datagrams since the last sample.
+    fn sample_delays(&mut self, flow: usize, now: Time) {
         let FlowEnds::Datagrams(ends) = &mut self.flows[flow].ends else { return };
         let DatagramEnds::Source(datagrams) = &mut **ends else { return };
-        if let Some(rtt) = datagrams.take_round_trips() {
-            let value = rtt.as_secs();
-            self.flow_states.push(FlowStateRow { flow: flow as u32, t: now, var: "rtt", value });
+        let Some(sample) = datagrams.take_delays() else { return };
+        let mut push = |var, value| {
+            self.flow_states.push(FlowStateRow { flow: flow as u32, t: now, var, value });
+        };
+        if sample.is_round_trip {
+            return push("rtt", sample.mean_s);
         }
+        push("owd", sample.mean_s);
+        push("jitter", sample.jitter_s);
+        push("missing", f64::from(sample.missing));
     }
 
     /// Records the bandwidth that a transport library estimates.

@@ -36,6 +36,7 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
         delay_changes: None,
         jitter: None,
         loss: None,
+        duplicate: None,
         ecn_bleaching: false,
     }
 }

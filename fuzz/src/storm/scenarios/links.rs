@@ -168,7 +168,7 @@ fn impairments(text: &mut String, choice: &mut Choice) {
     let reorder = choice.chance(0.3);
     let (span, spread) = (choice.whole(10, 20_000), choice.whole(10, 20_000));
     let part = choice.between(1e-4, 0.1);
-    let line = match choice.below(15) {
+    let line = match choice.below(17) {
         0 => format!(r#"jitter = {{ kind = "uniform", max = "{span}us", reorder = {reorder} }}"#),
         1 => format!(
             r#"jitter = {{ kind = "exponential", mean = "{span}us", reorder = {reorder} }}"#
@@ -192,6 +192,12 @@ fn impairments(text: &mut String, choice: &mut Choice) {
             format!(r#"loss = {{ kind = "schedule", steps = [{steps}] }}"#)
         }
         7 => "ecn_bleaching = true".to_owned(),
+        15 => format!("duplicate = {{ rate = {part:.5}, correlation = 0.25 }}"),
+        16 => format!(
+            "loss = {{ kind = \"four-state\", p13 = {part:.5}, p31 = 0.3, p32 = 0.2, p23 = 0.4, \
+             p14 = {:.5} }}",
+            (1.0 - part) / 2.0
+        ),
         _ => return,
     };
     let _ = writeln!(text, "{line}");

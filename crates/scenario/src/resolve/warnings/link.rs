@@ -64,3 +64,13 @@ pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> O
         )
     })
 }
+/// netem's correlated draws are rarely small (fact link-11).
+pub(super) fn rarely_copies(_: &Resolved, link: &Link, _: &Over<'_>) -> Option<String> {
+    let copies =
+        link.duplicate.filter(|it| it.correlation > 0.0 && 0.0 < it.rate && it.rate < 0.5)?;
+    Some(format!(
+        "links.{}.duplicate: with a correlation, netem and Sojourn copy far fewer packets than the \
+         rate {} says; leave `correlation` out",
+        link.name, copies.rate
+    ))
+}

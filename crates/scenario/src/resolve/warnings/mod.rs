@@ -53,8 +53,8 @@ const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 13] = [
 ];
 
 /// Checks of a link without its queue.
-const OF_LINKS: [LinkCheck; 3] =
-    [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt];
+const OF_LINKS: [LinkCheck; 4] =
+    [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt, link::rarely_copies];
 
 /// Checks of a group of flows.
 const OF_FLOWS: [FlowCheck; 8] = [

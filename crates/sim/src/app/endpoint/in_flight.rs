@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 pub(super) struct InFlight {
     /// The number of the first slot.
     first: u32,
-    slots: VecDeque<Option<Vec<u8>>>,
+    /// Contents, each with the number of packets that carry it.
+    slots: VecDeque<Option<(Vec<u8>, u32)>>,
     /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
 }
@@ -24,14 +25,27 @@ impl InFlight {
 
     /// Stores the content of the next packet; returns the packet's number.
     pub(super) fn push(&mut self, content: Vec<u8>) -> u32 {
-        self.slots.push_back(Some(content));
+        self.slots.push_back(Some((content, 1)));
         self.first + self.slots.len() as u32 - 1
+    }
+
+    /// Counts a copy of a packet.
+    pub(super) fn copy(&mut self, number: u32) {
+        let slot = number.checked_sub(self.first).map(|place| place as usize);
+        if let Some(Some((_, packets))) = slot.and_then(|place| self.slots.get_mut(place)) {
+            *packets += 1;
+        }
     }
 
     /// Takes the content of a packet that has arrived, or was lost.
     pub(super) fn take(&mut self, number: u32) -> Option<Vec<u8>> {
         let place = number.checked_sub(self.first)? as usize;
-        let content = self.slots.get_mut(place)?.take();
+        let slot = self.slots.get_mut(place)?;
+        if let Some((content, packets)) = slot.as_mut().filter(|(_, packets)| *packets > 1) {
+            *packets -= 1;
+            return Some(content.clone());
+        }
+        let content = slot.take().map(|(content, _)| content);
         while let Some(None) = self.slots.front() {
             self.slots.pop_front();
             self.first += 1;
@@ -69,5 +83,7 @@ mod tests {
         assert_eq!(in_flight.push(b"d".to_vec()), 3);
         assert_eq!((in_flight.take(3), in_flight.take(9)), (Some(b"d".to_vec()), None));
         assert_eq!(in_flight.len(), 1);
+        in_flight.copy(2);
+        assert_eq!([2, 2, 2].map(|it| in_flight.take(it).is_some()), [true, true, false]);
     }
 }

@@ -352,19 +352,26 @@ impl EndpointFlow {
         }
     }
 
-    /// Frees the contents of packets dropped by queues or lost on wires.
+    /// Frees the contents of packets dropped by queues or lost on wires, after counting copies.
     fn free_lost(&mut self, out: &mut Outbox<'_>) {
         if !self.notes_losses {
             self.notes_losses = true;
             out.note_losses(self.flow);
         }
+        for (kind, number) in out.probe.notes.losses.take_copied(self.flow) {
+            self.side(sender_of(kind)).in_flight.copy(number);
+        }
         for (kind, number) in out.noted_losses(self.flow) {
-            let sender =
-                if kind == PacketKind::Datagram { &mut self.server } else { &mut self.client };
-            let content = sender.in_flight.take(number);
-            sender.in_flight.recycle(content.expect("a packet is lost once"));
+            let in_flight = &mut self.side(sender_of(kind)).in_flight;
+            let content = in_flight.take(number);
+            in_flight.recycle(content.expect("a packet is lost once"));
         }
     }
+}
+
+/// The end that sends packets of a kind.
+fn sender_of(kind: PacketKind) -> Peer {
+    if kind == PacketKind::Datagram { Peer::Server } else { Peer::Client }
 }
 
 #[cfg(test)]
