@@ -107,6 +107,35 @@ def test_what_flent_reads_we_read_back(saved: Path, tmp_path: Path) -> None:
     assert measured.up.mean == pytest.approx(8 * delivered(Result.open(saved))["up"] / 15, rel=0.02)
 
 
+CALL = """
+name = "call"
+duration = "12s"
+links.down = { rate = "1mbit", buffer = "50p" }
+flows = [
+    { name = "call", path = ["down"], rtt = "40ms", app = { kind = "cbr", rate = "87kbit", \
+packet = "218B", voice = true } },
+    { name = "load", path = ["down"], rtt = "40ms", start = "4s", app = { kind = "bulk" } },
+]
+"""
+
+
+def test_a_call_has_flents_series_of_delay_jitter_and_loss(tmp_path: Path) -> None:
+    (tmp_path / "call.toml").write_text(CALL)
+    result = sojourn.run(tmp_path / "call.toml", sets={"record.flows": True})
+    content, left_out = flent.data(result)
+    facts = json.loads(gzip.decompress(content))
+    assert facts["metadata"]["NAME"] == "voip-rrul" and not left_out
+    delay = facts["results"]["VoIP::delay"]
+    assert delay[5:18] == pytest.approx([21.8] * 13, abs=0.3)
+    assert max(value for value in delay if value is not None) > 200
+    packets = facts["raw_values"]["VoIP"]
+    lost = [packet for packet in packets if packet.get("lost")]
+    assert len(lost) == sum(facts["results"]["VoIP::loss"])
+    arrived = len(packets) - len(lost)
+    assert arrived * 190 == pytest.approx(delivered(result, facts["x_values"][-1])["call"], abs=190)
+    assert [packet["seq"] for packet in packets] == list(range(len(packets)))
+
+
 def test_rrul_is_the_test_rrul(tmp_path: Path) -> None:
     result = sojourn.run("rrul", sets={"record.flows": True, "duration": "15s"})
     content, left_out = flent.data(result)

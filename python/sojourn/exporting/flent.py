@@ -1,7 +1,7 @@
 """A run as a data file of Flent, version 4.
 
-Source: flent 2.3, flent/resultset.py, and the series of its tests rrul, rrul_be, tcp_ndown, tcp_nup
-and ping: rates in Mbit/s, round trips in ms, null for no value.
+Source: flent 2.3, flent/resultset.py, and the series of its tests rrul, rrul_be, tcp_ndown,
+tcp_nup, ping, voip, voip-1up and voip-rrul: rates in Mbit/s, times in ms, null for no value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.describing.quantity import required
 from sojourn.errors import InputError
+from sojourn.exporting.flent_calls import UNITS, Call, call
 from sojourn.running.result import Result
 
 _VERSION = 4
@@ -26,6 +28,7 @@ _RRUL = {0: "BE", 8: "BK", 40: "CS5", 46: "EF"}
 _RRUL_PINGS = {0: "UDP BE", 8: "UDP BK", 46: "UDP EF"}
 _RRUL_BE_STREAMS = 4
 _ICMP = "ICMP"
+_UDP_HEADER_BYTES = 28
 
 Series = list[float | None]
 
@@ -35,16 +38,18 @@ class _Flow:
     """A flow of the run: its place in Flent's tests, and its samples."""
 
     way: str
-    """``download``, ``upload`` or ``ping``."""
+    """``download``, ``upload``, ``ping`` or ``call``."""
     dscp: int
     values: Series
+    call: Call | None = None
 
 
 def data(result: Result) -> tuple[bytes, list[str]]:
     """The content of a ``.flent.gz``, and what the file cannot express.
 
     Downloads and uploads are the TCP flows; flows whose first link is called ``up``, ``upload``,
-    ``upstream`` or ``uplink`` go up. Flows of ``kind = "echo"`` are the pings.
+    ``upstream`` or ``uplink`` go up. Flows of ``kind = "echo"`` are the pings; the first voice call
+    is that of the tests voip, voip-1up and voip-rrul.
 
     Args:
         result: a run that recorded its flows.
@@ -54,7 +59,12 @@ def data(result: Result) -> tuple[bytes, list[str]]:
             lacks, or Flent has no test with such flows.
     """
     times, flows, left_out = _flows(result)
-    name, parameters, series = _test(flows)
+    calls = [flow.call for flow in flows if flow.call]
+    name, parameters, series = _test(flows, bool(calls))
+    raw = {label: _raw(times, values) for label, values in series.items()}
+    if calls:
+        series |= calls[0].series()
+        raw["VoIP"] = calls[0].packets(times)
     manifest = result.manifest
     step = times[1] - times[0] if len(times) > 1 else times[0]
     metadata = {
@@ -71,7 +81,7 @@ def data(result: Result) -> tuple[bytes, list[str]]:
     }  # fmt: skip
     content = {
         "version": _VERSION, "metadata": metadata, "x_values": times, "results": series,
-        "raw_values": {label: _raw(times, values) for label, values in series.items()},
+        "raw_values": raw,
     }  # fmt: skip
     text = json.dumps(content, allow_nan=False).encode()
     return gzip.compress(text, mtime=0), left_out
@@ -99,17 +109,25 @@ def _flows(result: Result) -> tuple[list[float], list[_Flow], list[str]]:
             f"the run has samples of {len(names)} flows and its scenario has {len(groups)}, "
             "perhaps because programs replaced some; only flows of a scenario can be exported"
         )
-    flows, left_out = [], []
+    flows: list[_Flow] = []
+    left_out: list[str] = []
+    parts = [instants[at : at + every] for at in range(0, len(steps) * every, every)]
     for name, group in zip(names, groups, strict=True):
         app = group["app"]
         if app["kind"] == "echo":
             seconds = pings.get(name, {})
-            parts = (instants[at : at + every] for at in range(0, len(steps) * every, every))
             means = [_mean([seconds.get(t) for t in part]) for part in parts]
             flows.append(_Flow("ping", group.get("dscp", 0), [_scaled(m, 1e3) for m in means]))
         elif "tcp" in app:
             way = "upload" if group["path"][0] in _UPLINKS else "download"
             flows.append(_Flow(way, group.get("dscp", 0), _rates(delivered[name], steps)))
+        elif app.get("voice") and (heard := _call_states(states, name)):
+            if any(flow.call for flow in flows):
+                left_out.append(f"{name}: Flent's tests have one call, the run's first")
+                continue
+            payload = required("B", app["packet"]).size - _UDP_HEADER_BYTES
+            found = call(heard, delivered[name], parts, payload)
+            flows.append(_Flow("call", group.get("dscp", 0), [], found))
         else:
             left_out.append(f"{name}: flows of `{app['kind']}` have no place in Flent's tests")
     return [t / 1e9 for t in steps], flows, left_out
@@ -119,6 +137,16 @@ def _only_rtt(states: Mapping[str, list[Any]]) -> tuple[list[Any], list[Any], li
     rows = zip(states["flow"], states["t_ns"], states["var"], states["value"], strict=True)
     kept = [(flow, t, value) for flow, t, var, value in rows if var == "rtt"]
     return [row[0] for row in kept], [row[1] for row in kept], [row[2] for row in kept]
+
+
+def _call_states(states: Mapping[str, list[Any]], name: str) -> dict[str, dict[int, float]] | None:
+    """Delay, jitter and losses over time, if the engine recorded them."""
+    found: dict[str, dict[int, float]] = {"owd": {}, "jitter": {}, "missing": {}}
+    rows = zip(states["flow"], states["t_ns"], states["var"], states["value"], strict=True)
+    for flow, t, var, value in rows:
+        if flow == name and var in found:
+            found[var][t] = value
+    return found if found["owd"] else None
 
 
 def _by_flow(
@@ -141,12 +169,14 @@ def _rates(delivered: Mapping[int, float], instants: list[int]) -> Series:
     return rates
 
 
-def _test(flows: list[_Flow]) -> tuple[str, dict[str, str], dict[str, Series]]:
+def _test(flows: list[_Flow], calls: bool) -> tuple[str, dict[str, str], dict[str, Series]]:
     """Flent's test that has such flows, its parameters and its series."""
     ways = {way: [f for f in flows if f.way == way] for way in ("download", "upload", "ping")}
     down, up, pings = ways["download"], ways["upload"], ways["ping"]
-    if down and up:
-        return _both_ways(down, up, pings)
+    if calls and not down and not pings and len(up) <= 1:
+        return ("voip-1up", {}, {"TCP upload": up[0].values}) if up else ("voip", {}, {})
+    if (down and up) or calls:
+        return _both_ways(down, up, pings, calls)
     series = _pings(pings, [_ICMP, *(f"{_ICMP}{n + 2}" for n in range(len(pings)))])
     if not down and not up:
         if not pings:
@@ -161,23 +191,26 @@ def _test(flows: list[_Flow]) -> tuple[str, dict[str, str], dict[str, Series]]:
 
 
 def _both_ways(
-    down: list[_Flow], up: list[_Flow], pings: list[_Flow]
+    down: list[_Flow], up: list[_Flow], pings: list[_Flow], calls: bool
 ) -> tuple[str, dict[str, str], dict[str, Series]]:
-    if all(sorted(f.dscp for f in flows) == sorted(_RRUL) for flows in (down, up)):
+    if not calls and all(sorted(f.dscp for f in flows) == sorted(_RRUL) for flows in (down, up)):
         name, labels = "rrul", [[f" {_RRUL[f.dscp]}" for f in flows] for flows in (down, up)]
     elif max(len(down), len(up)) <= _RRUL_BE_STREAMS:
         one = [" BE", *(f" BE{n}" for n in range(2, _RRUL_BE_STREAMS + 1))]
-        name, labels = "rrul_be", [one[: len(flows)] for flows in (down, up)]
+        name = "voip-rrul" if calls else "rrul_be"
+        labels = [one[: len(flows)] for flows in (down, up)]
     else:
         raise InputError(
-            f"Flent has no test with {len(down)} downloads and {len(up)} uploads: in both "
-            f"directions it has at most {_RRUL_BE_STREAMS} each (rrul_be), or the four classes of "
+            f"Flent has no test with {len(down)} downloads and {len(up)} uploads"
+            f"{' and a call' if calls else ''}: in both directions it has at most "
+            f"{_RRUL_BE_STREAMS} each (rrul_be, with a call voip-rrul), or the four classes of "
             "rrul; run the directions by themselves"
         )
-    series = _streams("download", down, labels[0]) | _streams("upload", up, labels[1])
-    totals = [_sum(pair) for pair in zip(series["TCP download sum"], series["TCP upload sum"],
-                                         strict=True)]  # fmt: skip
-    series["TCP totals"] = totals
+    series: dict[str, Series] = {}
+    for way, flows, of_way in zip(("download", "upload"), (down, up), labels, strict=True):
+        series |= _streams(way, flows, of_way) if flows else {}
+    sums = [values for label, values in series.items() if label.endswith(" sum")]
+    series["TCP totals"] = [_sum(row) for row in zip(*sums, strict=True)]
     return name, {}, series | _pings(pings, _ping_labels(name, pings))
 
 
@@ -221,6 +254,8 @@ def _raw(times: list[float], values: Series) -> list[dict[str, float]]:
 
 
 def _unit(label: str) -> str:
+    if label.startswith("VoIP"):
+        return UNITS.get(label.rpartition("::")[2], "ms")
     return "ms" if label.startswith("Ping") else "Mbits/s"
 
 
