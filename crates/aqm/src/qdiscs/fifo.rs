@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::law::{Aqm, Env, Law, Observable, Var};
+use crate::law::{Aqm, Env, Law, Observable, Stage, Var, Verdict};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::qdiscs::queues::law_queue::LawQueue;
@@ -109,10 +109,12 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
     fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
         let is_full = self.is_full_for(packet.bytes());
         let is_refused = is_full && self.refuses(packet.bytes());
-        // Called in one place only, so that it is inlined: otherwise the packet is copied once
-        // more.
-        let stays = self.queue().offer(now, packet, is_refused, rng, sink);
-        if is_full && stays {
+        match self.queue().judge_arrival(now, &packet, is_refused, rng, sink) {
+            Verdict::Pass => self.fifo.push(now, packet),
+            Verdict::Mark(cause) => self.queue().push_marked(now, packet, cause, sink),
+            Verdict::Drop(cause) => return sink.dropped(packet, now, Stage::Enqueue, cause),
+        }
+        if is_full {
             self.make_room(now, sink);
         }
     }

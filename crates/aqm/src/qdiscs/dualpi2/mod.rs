@@ -173,20 +173,35 @@ impl<P: Packet> DualQueue<P> {
         }
     }
 
-    /// Takes the packet chosen by the scheduler; returns its queue, and whether the other queue has
-    /// a backlog.
-    fn next(&mut self) -> Option<(Place, bool, Departure<P>)> {
+    /// The queue to serve, and whether the other queue has a backlog.
+    fn next(&mut self) -> Option<(Place, bool)> {
         let (low_waits, classic_waits) = (!self.low.is_empty(), !self.classic.is_empty());
         if !low_waits && !classic_waits {
             self.scheduler.credit = self.scheduler.at_rest;
             return None;
         }
         let place = self.scheduler.place(low_waits, classic_waits);
-        let (fifo, other_waits) = match place {
-            Place::Low => (&mut self.low, classic_waits),
-            Place::Classic => (&mut self.classic, low_waits),
+        let other_waits = match place {
+            Place::Low => classic_waits,
+            Place::Classic => low_waits,
         };
-        Some((place, other_waits, fifo.pop().expect("it waits")))
+        Some((place, other_waits))
+    }
+
+    fn fifo(&mut self, place: Place) -> &mut PacketFifo<P> {
+        match place {
+            Place::Low => &mut self.low,
+            Place::Classic => &mut self.classic,
+        }
+    }
+
+    /// The backlog of both queues, and the packets in the low-latency queue, without the head of a
+    /// queue.
+    fn behind(&self, place: Place, head: Head) -> (Backlog, u32) {
+        let Backlog { packets, bytes, .. } = self.total();
+        let bytes = bytes - u64::from(head.bytes);
+        let low = self.low.packets() - u32::from(place == Place::Low);
+        (Backlog { packets: packets - 1, bytes, link_bytes: bytes }, low)
     }
 }
 
@@ -208,23 +223,26 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<Departure<P>> {
-        while let Some((place, other_waits, Departure { mut packet, enqueued })) = self.next() {
-            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued };
-            let (left, low) = (self.total(), self.low.packets());
+        while let Some((place, other_waits)) = self.next() {
+            let Departure { packet, enqueued } = self.fifo(place).head().expect("it waits");
+            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: *enqueued };
+            let (left, low) = self.behind(place, head);
             let verdict = self.signals.judge(place, now, head, left, low, rng);
             let counts = self.scheduler.counts_drops || !matches!(verdict, Verdict::Drop(_));
             if other_waits && counts {
                 self.scheduler.served(place, head.bytes);
             }
-            match verdict {
-                Verdict::Pass => {}
-                Verdict::Mark(cause) => mark(&mut packet, enqueued, Stage::Dequeue, cause, sink),
-                Verdict::Drop(cause) => {
-                    sink.dropped(packet, enqueued, Stage::Dequeue, cause);
-                    continue;
-                }
+            let fifo = self.fifo(place);
+            if let (Verdict::Mark(cause), Some(first)) = (verdict, fifo.head()) {
+                mark(&mut first.packet, first.enqueued, Stage::Dequeue, cause, sink);
             }
-            return Some(Departure { packet, enqueued });
+            let departure = fifo.pop_judged(head.bytes);
+            match (verdict, departure) {
+                (Verdict::Drop(cause), Some(Departure { packet, enqueued })) => {
+                    sink.dropped(packet, enqueued, Stage::Dequeue, cause);
+                }
+                (_, departure) => return departure,
+            }
         }
         None
     }

@@ -288,9 +288,9 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
             let (list, index) = self.lists.next_to_send(self.quantum)?;
             self.wake(index, now);
             match self.flows.judge(index, now, rng, sink) {
-                Some(judged) => {
-                    *self.lists.credits_mut(index) -= i64::from(judged.bytes());
-                    return judged.take();
+                Some(bytes) => {
+                    *self.lists.credits_mut(index) -= i64::from(bytes);
+                    return self.flows.pop(index, bytes);
                 }
                 None => self.retire(list, index),
             }

@@ -3,12 +3,12 @@
 
 use alloc::vec::Vec;
 
-use crate::law::{Aqm, Cause, Evidence, Stage};
+use crate::law::{Aqm, Cause, Stage, Verdict};
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
 use crate::qdiscs::queues::law_queue::{HeadVerdict, LawQueue};
 use crate::qdiscs::queues::packet_fifo::PacketQueue;
-use crate::qdiscs::queues::pool::{Chain, Chained, Pool};
+use crate::qdiscs::queues::pool::{Chain, Pool};
 use crate::qdiscs::queues::total::{BufferMemory, Total};
 use crate::rng::Rng;
 use crate::time::Time;
@@ -17,6 +17,12 @@ use crate::time::Time;
 #[derive(Debug)]
 pub(crate) struct FlowQueues<P, L> {
     flows: Vec<Flow<L>>,
+    packets: Counted<P>,
+}
+
+/// The packets of all queues, and their totals.
+#[derive(Debug)]
+struct Counted<P> {
     pool: Pool<P>,
     total: Total,
     buffers: BufferMemory,
@@ -32,50 +38,56 @@ struct Flow<L> {
     law: L,
 }
 
-/// The head of a queue, passed by its law.
-pub(crate) struct Judged<'a, P> {
-    bytes: u32,
+/// One of the queues.
+struct FlowQueue<'a, P> {
     chain: &'a mut Chain,
-    pool: &'a mut Pool<P>,
-    total: &'a mut Total,
-    buffers: &'a mut BufferMemory,
+    packets: &'a mut Counted<P>,
 }
 
-/// A sink that subtracts the memory of dropped packets and forwards every call.
-struct CountsBuffers<'a, P> {
-    sink: &'a mut dyn Sink<P>,
-    buffers: &'a mut BufferMemory,
-}
-
-impl<P: Packet> Sink<P> for CountsBuffers<'_, P> {
-    fn dropped(&mut self, packet: P, enqueued: Time, stage: Stage, cause: Cause) {
-        self.buffers.remove(self.buffers.of(&packet));
-        self.sink.dropped(packet, enqueued, stage, cause);
-    }
-    fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause) {
-        self.sink.marked(packet, enqueued, stage, cause);
-    }
-    fn evidence(&mut self, evidence: Evidence<'_>) {
-        self.sink.evidence(evidence);
-    }
-}
-
-impl<P: Packet> Judged<'_, P> {
-    /// Size of the head.
-    pub(crate) fn bytes(&self) -> u32 {
-        self.bytes
-    }
-
-    /// Dequeues the head.
-    #[inline]
-    pub(crate) fn take(self) -> Option<Departure<P>> {
-        self.total.remove(self.bytes);
-        if self.buffers.is_counted() {
-            let mut waiting = Chained { pool: &mut *self.pool, chain: &mut *self.chain };
-            let head = &waiting.head()?.packet;
-            self.buffers.remove(self.buffers.of(head));
+impl<P: Packet> FlowQueue<'_, P> {
+    /// Takes the head, which has `bytes` bytes.
+    // Inlined in native code only, because the web page must stay small.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn pop_sized(&mut self, bytes: u32) -> Option<Departure<P>> {
+        let Counted { pool, total, buffers } = &mut *self.packets;
+        total.remove(bytes);
+        if buffers.is_counted() {
+            let head = pool.head(self.chain)?;
+            buffers.remove(buffers.of(&head.packet));
         }
-        self.pool.pop_sized(self.chain, self.bytes)
+        pool.pop_sized(self.chain, bytes)
+    }
+}
+
+impl<P: Packet> PacketQueue for FlowQueue<'_, P> {
+    type Packet = P;
+
+    fn packets(&self) -> u32 {
+        self.chain.packets()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.chain.bytes()
+    }
+
+    #[inline]
+    fn head(&mut self) -> Option<&mut Departure<P>> {
+        self.packets.pool.head(self.chain)
+    }
+
+    // Inlined in native code only, because the web page must stay small.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn push(&mut self, enqueued: Time, packet: P) {
+        let Counted { pool, total, buffers } = &mut *self.packets;
+        total.add(packet.bytes());
+        buffers.add(buffers.of(&packet));
+        pool.push(self.chain, enqueued, packet);
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Departure<P>> {
+        let bytes = self.head()?.packet.bytes();
+        self.pop_sized(bytes)
     }
 }
 
@@ -93,11 +105,10 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         mut law: impl FnMut(usize) -> L,
     ) -> Self {
         let flow = |number| Flow { chain: Chain::default(), law: law(number) };
+        let buffers = BufferMemory::new(memory_limit);
         FlowQueues {
             flows: (0..count).map(flow).collect(),
-            pool: Pool::new(),
-            total: Total::default(),
-            buffers: BufferMemory::new(memory_limit),
+            packets: Counted { pool: Pool::new(), total: Total::default(), buffers },
         }
     }
 
@@ -107,12 +118,12 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
 
     /// The backlog of all queues.
     pub(crate) fn total(&self) -> Total {
-        self.total
+        self.packets.total
     }
 
     /// The memory of the buffers of all queues.
     pub(crate) fn buffers(&self) -> &BufferMemory {
-        &self.buffers
+        &self.packets.buffers
     }
 
     pub(crate) fn is_empty(&self, index: u32) -> bool {
@@ -140,10 +151,13 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         some.max_by_key(|&index| (self.bytes(index), !index))
     }
 
-    fn queue(&mut self, index: u32) -> LawQueue<'_, L, Chained<'_, P>> {
-        let Flow { chain, law } = &mut self.flows[index as usize];
-        let elsewhere = self.total.bytes - chain.bytes();
-        LawQueue { law, waiting: Chained { pool: &mut self.pool, chain }, elsewhere }
+    /// A queue under its law.
+    #[inline]
+    fn queue(&mut self, index: u32) -> LawQueue<'_, L, FlowQueue<'_, P>> {
+        let FlowQueues { flows, packets } = self;
+        let Flow { chain, law } = &mut flows[index as usize];
+        let elsewhere = packets.total.bytes - chain.bytes();
+        LawQueue { law, waiting: FlowQueue { chain, packets }, elsewhere }
     }
 
     /// Offers a packet to the law of a queue and appends it unless it is dropped. Returns whether
@@ -158,17 +172,20 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> bool {
-        let (bytes, buffer) = (packet.bytes(), self.buffers.of(&packet));
-        let stays = self.queue(index).offer(now, packet, full, rng, sink);
-        if stays {
-            self.total.add(bytes);
-            self.buffers.add(buffer);
+        let mut queue = self.queue(index);
+        match queue.judge_arrival(now, &packet, full, rng, sink) {
+            Verdict::Pass => queue.waiting.push(now, packet),
+            Verdict::Mark(cause) => queue.push_marked(now, packet, cause, sink),
+            Verdict::Drop(cause) => {
+                sink.dropped(packet, now, Stage::Enqueue, cause);
+                return false;
+            }
         }
-        stays
+        true
     }
 
-    /// Drops heads of a queue until its law passes one. Returns the passed head, still queued, or
-    /// `None` if the queue is empty.
+    /// Drops heads of a queue until its law passes one. Returns the size of that head, still
+    /// queued, or `None` if the queue is empty.
     #[inline]
     pub(crate) fn judge(
         &mut self,
@@ -176,19 +193,8 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         now: Time,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
-    ) -> Option<Judged<'_, P>> {
-        let bytes = loop {
-            match self.judge_head(index, now, rng, sink)? {
-                HeadVerdict::Passes(bytes) => break bytes,
-                HeadVerdict::Dropped(_) => {}
-            }
-        };
-        Some(self.judged(index, bytes))
-    }
-
-    fn judged(&mut self, index: u32, bytes: u32) -> Judged<'_, P> {
-        let FlowQueues { flows, pool, total, buffers } = self;
-        Judged { bytes, chain: &mut flows[index as usize].chain, pool, total, buffers }
+    ) -> Option<u32> {
+        self.queue(index).judge(now, rng, sink)
     }
 
     /// Lets the law of a queue judge only the head; `None` if the queue is empty.
@@ -200,32 +206,18 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<HeadVerdict> {
-        let FlowQueues { flows, pool, total, buffers } = self;
-        let Flow { chain, law } = &mut flows[index as usize];
-        let elsewhere = total.bytes - chain.bytes();
-        let waiting = Chained { pool, chain };
-        let mut sink = CountsBuffers { sink, buffers };
-        let verdict = LawQueue { law, waiting, elsewhere }.judge_head(now, rng, &mut sink);
-        if let Some(HeadVerdict::Dropped(bytes)) = verdict {
-            total.remove(bytes);
-        }
-        verdict
+        self.queue(index).judge_head(now, rng, sink)
     }
 
     /// Takes the head of a queue, which has been judged and has `bytes` bytes.
     #[inline]
     pub(crate) fn pop(&mut self, index: u32, bytes: u32) -> Option<Departure<P>> {
-        self.judged(index, bytes).take()
+        self.queue(index).waiting.pop_sized(bytes)
     }
 
     /// Drops the head of a queue to make room. Returns its size, or `None` if the queue is empty.
     pub(crate) fn evict(&mut self, index: u32, now: Time, sink: &mut dyn Sink<P>) -> Option<u32> {
-        let mut buffers = self.buffers;
-        let mut counting = CountsBuffers { sink, buffers: &mut buffers };
-        let bytes = self.queue(index).evict(now, &mut counting)?;
-        self.buffers = buffers;
-        self.total.remove(bytes);
-        Some(bytes)
+        self.queue(index).evict(now, sink)
     }
 
     /// Drops the packet of a queue that `find` chooses by its key. `find` gets all packets but the
@@ -237,14 +229,15 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         sink: &mut dyn Sink<P>,
     ) -> Option<u32> {
         let chain = &mut self.flows[index as usize].chain;
+        let Counted { pool, total, buffers } = &mut self.packets;
         let place = {
-            let (mut older, latest) = self.pool.split_last(chain)?;
+            let (mut older, latest) = pool.split_last(chain)?;
             find(&mut older, latest)?
         };
-        let Departure { packet, enqueued } = self.pool.unlink(chain, place)?;
+        let Departure { packet, enqueued } = pool.unlink(chain, place)?;
         let bytes = packet.bytes();
-        self.total.remove(bytes);
-        self.buffers.remove(self.buffers.of(&packet));
+        total.remove(bytes);
+        buffers.remove(buffers.of(&packet));
         sink.dropped(packet, enqueued, Stage::Queued, Cause::Deterministic);
         Some(bytes)
     }

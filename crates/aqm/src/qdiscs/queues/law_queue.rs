@@ -31,51 +31,45 @@ impl<P: Packet, L: Aqm, W: PacketQueue<Packet = P>> LawQueue<'_, L, W> {
         Backlog { packets, bytes, link_bytes: bytes + self.elsewhere }
     }
 
-    /// Offers a packet to the law and appends it unless it is dropped. Returns whether it was
-    /// appended. `full`: the discipline has no room for it.
+    /// The law's verdict on an arrival. `full`: the discipline has no room for it. The caller acts
+    /// on the verdict: passing the packet through this function would copy it once more.
     #[inline]
-    pub(crate) fn offer(
+    pub(crate) fn judge_arrival(
         &mut self,
         now: Time,
-        packet: P,
+        packet: &P,
         full: bool,
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
-    ) -> bool {
-        let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
+    ) -> Verdict {
+        let mut verdict = Verdict::Pass;
         if !(full && self.law.is_limit_first()) {
+            let head = Head { bytes: packet.bytes(), ecn: packet.ecn(), enqueued: now };
             // Built in the argument list: copying a newly written backlog stalls on its stores (5
             // ns).
             let queue = self.backlog();
-            match self.law.on_enqueue(now, head, queue, rng) {
-                Verdict::Pass => {}
-                Verdict::Mark(_) if full => {} // it is dropped below
-                Verdict::Mark(cause) => {
-                    report_state(self.law, sink);
-                    self.push_marked(now, packet, cause, sink);
-                    return true;
-                }
-                Verdict::Drop(cause) => {
-                    report_state(self.law, sink);
-                    sink.dropped(packet, now, Stage::Enqueue, cause);
-                    return false;
-                }
-            }
+            verdict = self.law.on_enqueue(now, head, queue, rng);
         }
-        if full {
+        if full && !matches!(verdict, Verdict::Drop(_)) {
             self.law.on_overflow(now, self.backlog());
-            report_state(self.law, sink);
-            sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
-            return false;
+            verdict = Verdict::Drop(Cause::Overflow);
         }
-        self.waiting.push(now, packet);
-        true
+        if !matches!(verdict, Verdict::Pass) {
+            report_state(self.law, sink);
+        }
+        verdict
     }
 
     /// Appends a packet after marking it. Out of line, because inlining the change of a packet
     /// would cost two more copies.
     #[inline(never)]
-    fn push_marked(&mut self, now: Time, mut packet: P, cause: Cause, sink: &mut dyn Sink<P>) {
+    pub(crate) fn push_marked(
+        &mut self,
+        now: Time,
+        mut packet: P,
+        cause: Cause,
+        sink: &mut dyn Sink<P>,
+    ) {
         mark(&mut packet, now, Stage::Enqueue, cause, sink);
         self.waiting.push(now, packet);
     }

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 
 use crate::packet::Packet;
 use crate::qdisc::Departure;
-use crate::qdiscs::queues::packet_fifo::PacketQueue;
 use crate::time::Time;
 
 /// The packets of all queues.
@@ -202,38 +201,5 @@ impl<P: Packet> Pool<P> {
         let held = self.packets[place as usize].take();
         debug_assert!(held.is_some(), "a place in a chain holds a packet");
         held
-    }
-}
-
-/// A chain together with the pool that holds its packets.
-pub(crate) struct Chained<'a, P> {
-    pub(crate) pool: &'a mut Pool<P>,
-    pub(crate) chain: &'a mut Chain,
-}
-
-impl<P: Packet> PacketQueue for Chained<'_, P> {
-    type Packet = P;
-
-    fn packets(&self) -> u32 {
-        self.chain.packets
-    }
-
-    fn bytes(&self) -> u64 {
-        self.chain.bytes
-    }
-
-    #[inline]
-    fn head(&mut self) -> Option<&mut Departure<P>> {
-        self.pool.head(self.chain)
-    }
-
-    #[inline]
-    fn push(&mut self, enqueued: Time, packet: P) {
-        self.pool.push(self.chain, enqueued, packet);
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<Departure<P>> {
-        self.pool.pop(self.chain)
     }
 }
