@@ -130,13 +130,6 @@ impl<T: Copy> Ring<T> {
         self.places.get(self.first.wrapping_sub(1) & self.mask())
     }
 
-    /// The item taken last, mutably.
-    #[inline]
-    pub(crate) fn last_taken_mut(&mut self) -> Option<&mut T> {
-        let place = self.first.wrapping_sub(1) & self.mask();
-        self.places.get_mut(place)
-    }
-
     /// Doubles the slots. The new ones are filled with `filler`.
     #[cold]
     fn grow(&mut self, filler: T) {

@@ -73,10 +73,12 @@ pub(crate) struct Path {
 
 /// A packet that has arrived at an endpoint.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrived {
+pub(crate) struct Arrived<'a> {
+    /// The packet.
+    pub(crate) packet: &'a Packet,
     /// The end of its flow that it has reached.
     pub(crate) end: End,
-    /// The index of the wire over which the packet came; [`Wire::arrived`] returns the packet.
+    /// The index of the wire over which it came.
     pub(crate) wire: usize,
 }
 
@@ -145,22 +147,23 @@ impl Path {
         &mut self,
         next: Due,
         probe: &mut Probe,
-    ) -> Option<Arrived> {
+    ) -> Option<Arrived<'_>> {
         let Due { time: now, slot, .. } = next;
         let Slots { wires, accesses, .. } = *self.agenda.slots();
         match self.agenda.kind_of(next) {
             Kind::Wire => {
                 let wire = slot - wires;
-                let (line, end) = &mut self.onward.wires[wire];
-                let packet = line.pop(now, &mut self.agenda);
-                if *end != End::Link {
-                    if NOTES {
-                        self.onward.sightings.note(now, Point::Received, packet);
-                    }
-                    return Some(Arrived { end: *end, wire });
+                if self.onward.wires[wire].1 == End::Link {
+                    self.arrive_over_wire::<NOTES>(now, wire, probe);
+                    return None;
                 }
-                let mut packet = *packet;
-                self.arrive_over_wire::<NOTES>(now, &mut packet, probe);
+                let Onward { wires, sightings, .. } = &mut self.onward;
+                let (line, end) = &mut wires[wire];
+                let packet = line.pop(now, &mut self.agenda);
+                if NOTES {
+                    sightings.note(now, Point::Received, packet);
+                }
+                return Some(Arrived { packet, end: *end, wire });
             }
             Kind::Uplink => {
                 let uplink = self.accesses[slot - accesses].uplink as usize;
@@ -192,7 +195,7 @@ impl Path {
         }
     }
 
-    /// The wire with this index, to read an arrived packet and to prefetch the next ones.
+    /// The wire with this index, to prefetch its next packets.
     #[inline]
     pub(crate) fn wire(&self, wire: usize) -> &Wire {
         &self.onward.wires[wire].0

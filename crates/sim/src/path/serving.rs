@@ -1,6 +1,6 @@
 //! Arrivals at links and their services, immediate or deferred.
 
-use std::mem;
+use std::{iter, mem};
 
 use sojourn_aqm::Time;
 use sojourn_measure::{LinkProbe, Probe};
@@ -16,16 +16,17 @@ use crate::ring::Ring;
 use crate::sightings::Point;
 
 impl Path {
-    /// Handles an arrival over a wire. Out of line, so that the main loop inlines the code for
-    /// packets from an uplink.
+    /// Handles an arrival at a link over a wire. Out of line, so that the main loop inlines the
+    /// code for packets from an uplink.
     #[inline(never)]
     pub(super) fn arrive_over_wire<const NOTES: bool>(
         &mut self,
         now: Time,
-        packet: &mut Packet,
+        wire: usize,
         probe: &mut Probe,
     ) {
-        self.arrive::<NOTES>(now, packet, probe);
+        let mut packet = *self.onward.wires[wire].0.pop(now, &mut self.agenda);
+        self.arrive::<NOTES>(now, &mut packet, probe);
     }
 
     /// Handles a packet that reaches its first link without passing an uplink. At one instant,
@@ -86,13 +87,13 @@ impl Path {
     ) {
         let place = self.onward.hops[packet.hop as usize].link as usize;
         let mut duplication = self.links[place].duplication.take();
-        let copy = duplication.as_mut().is_some_and(|it| it.copies()).then(|| packet.copied());
-        self.arrive_over_wire::<NOTES>(now, packet, probe);
-        if let Some(mut copy) = copy {
-            if copy.kind.is_datagram() {
-                probe.notes.losses.copy(copy.kind, copy.flow, copy.seq);
-            }
-            self.arrive_over_wire::<NOTES>(now, &mut copy, probe);
+        let copies = duplication.as_mut().is_some_and(|it| it.copies());
+        if copies && packet.kind.is_datagram() {
+            probe.notes.losses.copy(packet.kind, packet.flow, packet.seq);
+        }
+        let mut copy = copies.then(|| packet.copied());
+        for each in iter::once(packet).chain(&mut copy) {
+            self.arrive::<NOTES>(now, each, probe);
         }
         self.links[place].duplication = duplication;
     }

@@ -169,18 +169,12 @@ impl Wire {
     /// Takes the packet that arrives now and sets the alarm for the next. The packet stays in place
     /// until another enters.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &mut Packet {
+    pub(crate) fn pop(&mut self, now: Time, agenda: &mut Agenda) -> &Packet {
         let taken = self.in_flight.pop_front_before(|&(next_arrival, _)| next_arrival);
         let ((arrival, _), next) = taken.expect("the alarm is set for a packet");
         debug_assert_eq!(*arrival, now, "a wire delivers at the time it announced");
         let next = next.unwrap_or_else(|| self.take_from_later());
         agenda.set_due(self.alarm, next);
-        &mut self.in_flight.last_taken_mut().expect("one has arrived").1
-    }
-
-    /// The packet taken last, valid until another enters.
-    #[inline]
-    pub(crate) fn arrived(&self) -> &Packet {
         &self.in_flight.last_taken().expect("one has arrived").1
     }
 
@@ -238,9 +232,7 @@ mod tests {
         while wire.next_arrival() < Time::NEVER {
             let at = wire.next_arrival();
             assert_eq!(agenda.next().at(), (at, 0));
-            let seq = wire.pop(at, agenda).seq;
-            assert_eq!(wire.arrived().seq, seq);
-            arrived.push((at.as_nanos(), seq));
+            arrived.push((at.as_nanos(), wire.pop(at, agenda).seq));
         }
         arrived
     }

@@ -6,7 +6,7 @@
 
 use super::{FlowEnds, World};
 use crate::app::stream::Needed;
-use crate::path::Arrived;
+use crate::path::End;
 use crate::prefetch::{Prefetch, prefetch};
 
 /// How many packets ahead of an arrival its packet, flow, end and the end's memory are prefetched.
@@ -17,7 +17,7 @@ const BEHIND_END: usize = 2;
 
 impl World {
     /// Prefetches state for the next packets on a wire, after one has reached an end of its flow.
-    pub(super) fn prefetch_flows(&self, &Arrived { wire, end, .. }: &Arrived) {
+    pub(super) fn prefetch_flows(&self, wire: usize, end: End) {
         let wire = self.path.wire(wire);
         wire.prefetch(PACKET);
         let flow_at = |place| wire.get(place).map(|packet| &self.flows[packet.flow as usize]);

@@ -24,7 +24,7 @@ use crate::alarms::{Alarms, Due, Slot};
 use crate::app::endpoint::FirstFailure;
 use crate::app::{FlowTimers, Outbox, record_transfer};
 use crate::packet::{Packet, PacketKind};
-use crate::path::{End, Path};
+use crate::path::{Arrived, End, Path};
 use crate::prefetch::MANY_FLOWS;
 
 /// What to sample, and when.
@@ -157,12 +157,12 @@ impl World {
             return self.on_alarm(alarm.time, alarm.slot);
         }
         let now = path.time;
-        let Some(arrived) = self.path.on_event::<NOTES>(path, &mut self.probe) else { return };
+        let arrived = self.path.on_event::<NOTES>(path, &mut self.probe);
+        let Some(Arrived { packet: &packet, end, wire }) = arrived else { return };
         if self.flows.len() >= MANY_FLOWS {
-            self.prefetch_flows(&arrived);
+            self.prefetch_flows(wire, end);
         }
-        let packet = *self.path.wire(arrived.wire).arrived();
-        match arrived.end {
+        match end {
             End::Receiver => self.receive(now, &packet),
             End::Sender => self.answer(now, &packet),
             End::Link => unreachable!("a link is not an endpoint"),

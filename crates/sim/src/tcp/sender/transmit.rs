@@ -161,6 +161,9 @@ impl Sender {
             return;
         }
         sending.deferred = false;
+        if sending.sent >= limit {
+            return;
+        }
         let most = self.largest_burst();
         while sending.sent < limit && self.pacing_allows(now) {
             let (room, allowed) = (sending.room - sending.sent, sending.allowed - sending.sent);
