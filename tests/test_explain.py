@@ -16,8 +16,8 @@ FIELD = {
     "taildrop": "packets bytes head_drop",
     "red": "floyd linux ns2 ns3",
     "ared": "floyd2001 linux kids ns3",
-    "codel": "rfc8289 linux draft act ns3",
-    "pie": "rfc8033 paper2013 ietf_draft linux linux2013 ns2 ns3 docsis",
+    "codel": "rfc8289 linux draft act ns3 freebsd",
+    "pie": "rfc8033 paper2013 ietf_draft linux linux2013 ns2 ns3 docsis freebsd",
     "pi2": "classic rfc9332 coupled linux ns3",
     "madpie": "ns2 paper2013 rfc8033 linux",
     "cobalt": "linux linux_exact ns3",
@@ -31,8 +31,8 @@ FIELD = {
     "sfq_red": "linux",
     "dualpi2": "rfc9332 linux",
     "cake": "besteffort",
-    "fq_codel": "rfc8290 linux ns3",
-    "fq_pie": "rfc8033 linux ns3",
+    "fq_codel": "rfc8290 linux ns3 freebsd",
+    "fq_pie": "rfc8033 linux ns3 freebsd",
     "fq_cobalt": "linux ns3",
 }
 
@@ -93,6 +93,11 @@ def test_what_has_no_effect_in_a_dialect_is_not_attributed_to_it():
     (entry, param) = find("pie.derandomise")[0]
     assert "paper2013" in param["without_effect"] and entry["name"] == "pie"
     assert "has no effect there" in explain("pie.derandomise")
+
+
+def test_cake_of_several_transmit_queues_is_explained():
+    with pytest.raises(InputError, match="among the transmit queues"):
+        explain("cake_mq")
 
 
 def test_the_kernels_that_a_dialect_may_name_are_listed():

@@ -439,7 +439,7 @@ AboutCoDel()
     static const SojournAqm aqm{
         "codel",
         "rfc8289",
-        "rfc8289, linux, draft, act, act_pollere, ns3",
+        "rfc8289, linux, draft, act, act_pollere, ns3, freebsd",
         {
             {"Target",
              "target",
@@ -566,7 +566,7 @@ AboutPie()
     static const SojournAqm aqm{
         "pie",
         "rfc8033",
-        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, linux2013, ns2, ns3, docsis",
+        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, linux2013, ns2, ns3, docsis, freebsd",
         {
             {"Target",
              "target",
@@ -2498,7 +2498,7 @@ AboutFqCoDel()
     static const SojournAqm aqm{
         "fq_codel",
         "rfc8290",
-        "rfc8290, rfc8289, linux, draft, act, act_pollere, ns3",
+        "rfc8290, rfc8289, linux, draft, act, act_pollere, ns3, freebsd",
         {
             {"Target",
              "target",
@@ -2649,7 +2649,7 @@ AboutFqPie()
     static const SojournAqm aqm{
         "fq_pie",
         "rfc8033",
-        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, linux2013, ns2, ns3, docsis",
+        "rfc8033, rfc8033_basic, paper2013, ietf_draft, linux, linux2013, ns2, ns3, docsis, freebsd",
         {
             {"Target",
              "target",

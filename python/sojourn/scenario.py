@@ -40,6 +40,8 @@ __all__ = [
     "Duplicate",
     "Echo",
     "Engines",
+    "EtsClass",
+    "EtsScheduler",
     "Expectation",
     "ExpectationCase",
     "ExpectationVariant",
@@ -604,6 +606,7 @@ _CodelDialect: TypeAlias = Literal[
     "act",
     "act_pollere",
     "ns3",
+    "freebsd",
     "linux-5.10",
     "linux-6.1",
     "linux-6.12",
@@ -622,9 +625,10 @@ class Codel(_Aqm):
             Veith and Menth 2016 Listing 1: count - 2; ``act``: CoDel-ACT, Schwarzkopf, Veith and
             Menth 2016 Listing 2: waits interval / sqrt(count); ``act_pollere``: CoDel-ACT as
             Pollere's ns-2 code of July 2012: waits less within 8 intervals; ``ns3``: ns-3
-            CoDelQueueDisc: Linux's Newton step; a mark schedules from now; ``linux-5.10``: that of
-            Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux
-            6.12.117; ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc8289"``.
+            CoDelQueueDisc: Linux's Newton step; a mark schedules from now; ``freebsd``: FreeBSD
+            dummynet (pfSense, OPNsense): the draft in ticks of 1 ms; ``linux-5.10``: that of Linux
+            5.10.262; ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117;
+            ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc8289"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
             RFC 8289 §4.3. Default: ``"5ms"``.
         interval: How long sojourn times must stay above target before the first drop; a worst-case
@@ -643,8 +647,8 @@ class Codel(_Aqm):
         kernel: Whose ``codel_impl.h``: that of Linux 5.10, of 6.1 to 6.12, or of 7.2.
             ``@linux-6.1`` sets it. Source: Linux 7.2.13 codel_impl.h. Default: ``"linux-7.2"``.
         limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
-            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
-            ``"1000p"``.
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. In
+            ``freebsd``: ``50p`` (FreeBSD ip_dn_io.c: 50 slots). Default: ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
         exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
@@ -678,6 +682,7 @@ _PieDialect: TypeAlias = Literal[
     "ns2",
     "ns3",
     "docsis",
+    "freebsd",
     "linux-5.10",
     "linux-6.1",
     "linux-6.12",
@@ -697,9 +702,10 @@ class Pie(_Aqm):
             report and correct it; ``linux``: Linux sch_pie.c in its integers; ``linux2013``: the
             authors' Linux module of 2013 in its integers; ``ns2``: the authors' ns-2 code of
             2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC 8034
-            as implemented by CableLabs, docsis-ns3; ``linux-5.10``: that of Linux 5.10.262;
-            ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117;
-            ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc8033"``.
+            as implemented by CableLabs, docsis-ns3; ``freebsd``: FreeBSD dummynet (pfSense,
+            OPNsense) in its integers; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that
+            of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of Linux
+            7.2.13. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``20ms`` (Pan et al. 2013:
@@ -721,8 +727,8 @@ class Pie(_Aqm):
         mtu_bytes: Backlogs up to twice this size are not signalled; ``auto`` is the largest packet
             of the link. It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet.
             In ``ns2``: ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3:
-            mean packet size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default:
-            ``"auto"``.
+            mean packet size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). In ``freebsd``:
+            ``800B`` (FreeBSD dn_aqm_pie.h: MEAN_PKTSIZE). Default: ``"auto"``.
         ecn: Whether ECN-capable packets are marked instead of dropped. Source: RFC 8033 §5.1:
             optional; Linux sch_pie.c: off. Default: ``False``.
         ecn_mark_limit: Drop probability from which even ECN-capable packets are dropped. It must be
@@ -742,8 +748,8 @@ class Pie(_Aqm):
             ``0.98``.
         delay: Where the delay comes from. Source: RFC 8033 §4.3: either; Appendix A: time stamps.
             In ``paper2013``: ``rate`` (Pan et al. 2013 §III). In ``ietf_draft``: ``rate``
-            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III).
-            Default: ``"stamps"``.
+            (Schwarzkopf, Veith and Menth 2016). In ``ns2``: ``rate`` (Pan et al. 2013 §III). In
+            ``freebsd``: ``rate`` (FreeBSD pie_sysctl). Default: ``"stamps"``.
         dq_threshold: Backlog that starts a measurement of the departure rate, and bytes that must
             leave to finish it. It must be positive. Source: RFC 8033 §5.2: 2^14 B. In
             ``paper2013``: ``10kB`` (Pan et al. 2013: 10 KB). In ``linux2013``: ``10kB`` (Pan et al.
@@ -781,8 +787,8 @@ class Pie(_Aqm):
             ``250`` (Linux kernel/Kconfig.hz: 250). In ``linux2013``: ``250`` (Linux
             kernel/Kconfig.hz: 250). Default: ``"off"``.
         limit: Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
-            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. Default:
-            ``"1000p"``.
+            they fit). It must be positive. Source: Linux pfifo: txqueuelen of Ethernet. In
+            ``freebsd``: ``50p`` (FreeBSD ip_dn_io.c: 50 slots). Default: ``"1000p"``.
         overflow: What to drop when full: the arrival, or packets at the head. Source: Linux
             sch_fifo.c: pfifo and bfifo. Default: ``"arrival"``.
         exclude_ce: Whether the law measures backlog and sojourn times without CE-marked packets, as
@@ -1655,6 +1661,7 @@ _FqCodelDialect: TypeAlias = Literal[
     "act",
     "act_pollere",
     "ns3",
+    "freebsd",
     "linux-5.10",
     "linux-6.1",
     "linux-6.12",
@@ -1674,7 +1681,8 @@ class FqCodel(_Aqm):
             2; ``act``: CoDel-ACT, Schwarzkopf, Veith and Menth 2016 Listing 2: waits interval /
             sqrt(count); ``act_pollere``: CoDel-ACT as Pollere's ns-2 code of July 2012: waits less
             within 8 intervals; ``ns3``: ns-3 CoDelQueueDisc: Linux's Newton step; a mark schedules
-            from now; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192;
+            from now; ``freebsd``: FreeBSD dummynet (pfSense, OPNsense): the draft in ticks of 1 ms;
+            ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that of Linux 6.1.192;
             ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of Linux 7.2.13. Default:
             ``"rfc8290"``.
         target: Sojourn time that is acceptable as a standing delay. It must be positive. Source:
@@ -1700,14 +1708,16 @@ class FqCodel(_Aqm):
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round, in dialect ``linux`` at least 256; ``auto`` is
             the largest packet of the link. It must be from 1B to 1MiB. Source: RFC 8290 §5.2.4;
-            Linux: psched_mtu. Default: ``"auto"``.
+            Linux: psched_mtu. In ``freebsd``: ``1514B`` (FreeBSD fq_codel_sysctl). Default:
+            ``"auto"``.
         overflow: What is dropped on overload: packets at the head of the fattest queue, or the
             arrival. Source: RFC 8290 §4.1. Default: ``"fattest"``.
         shed: What the fattest queue loses half of. Source: RFC 8290 §4.1: packets. In ``linux``:
             ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
             fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. In ``freebsd``: ``1``
+            (FreeBSD fq_codel_enqueue). Default: ``64``.
         memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says: of
             packets, in dialect ``linux`` of the kernel's buffers (``truesize``, 2304 B for a
             datagram of 1500 B). It must be positive. Source: RFC 8290 has none. In ``linux``:
@@ -1744,6 +1754,7 @@ _FqPieDialect: TypeAlias = Literal[
     "ns2",
     "ns3",
     "docsis",
+    "freebsd",
     "linux-5.10",
     "linux-6.1",
     "linux-6.12",
@@ -1763,9 +1774,10 @@ class FqPie(_Aqm):
             report and correct it; ``linux``: Linux sch_pie.c in its integers; ``linux2013``: the
             authors' Linux module of 2013 in its integers; ``ns2``: the authors' ns-2 code of
             2013-2014, without DOCSIS; ``ns3``: ns-3 PieQueueDisc of mid-2026; ``docsis``: RFC 8034
-            as implemented by CableLabs, docsis-ns3; ``linux-5.10``: that of Linux 5.10.262;
-            ``linux-6.1``: that of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117;
-            ``linux-7.2``: that of Linux 7.2.13. Default: ``"rfc8033"``.
+            as implemented by CableLabs, docsis-ns3; ``freebsd``: FreeBSD dummynet (pfSense,
+            OPNsense) in its integers; ``linux-5.10``: that of Linux 5.10.262; ``linux-6.1``: that
+            of Linux 6.1.192; ``linux-6.12``: that of Linux 6.12.117; ``linux-7.2``: that of Linux
+            7.2.13. Default: ``"rfc8033"``.
         target: Queue delay aimed at. It must be positive. Source: RFC 8033 §4.2: QDELAY_REF. In
             ``paper2013``: ``20ms`` (Pan et al. 2013: ref_del). In ``ietf_draft``: ``16ms``
             (Schwarzkopf, Veith and Menth 2016). In ``linux2013``: ``20ms`` (Pan et al. 2013:
@@ -1787,11 +1799,11 @@ class FqPie(_Aqm):
         mtu_bytes: Backlogs up to twice this size are not signalled; ``auto`` is the largest packet
             of the link. It must be positive. Source: RFC 8033 §4.1: MEAN_PKTSIZE, a large packet.
             In ``ns2``: ``1kB`` (ns-2, ns-3: mean packet size). In ``ns3``: ``1kB`` (ns-2, ns-3:
-            mean packet size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). Default:
-            ``"auto"``.
+            mean packet size). In ``docsis``: ``1024B`` (RFC 8034: MEAN_PKTSIZE). In ``freebsd``:
+            ``800B`` (FreeBSD dn_aqm_pie.h: MEAN_PKTSIZE). Default: ``"auto"``.
         ecn: Whether ECN-capable packets are marked instead of dropped. Source: RFC 8033 §5.1:
-            optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc: UseEcn).
-            Default: ``False``.
+            optional; Linux sch_pie.c: off. In ``ns3``: ``true`` (ns-3 FqPieQueueDisc: UseEcn). In
+            ``freebsd``: ``true`` (FreeBSD ipfw, process_extra_parms). Default: ``False``.
         ecn_mark_limit: Drop probability from which even ECN-capable packets are dropped. It must be
             a probability from 0 to 1. Source: RFC 8033 §5.1: 10 %. In ``paper2013``: ``1`` (Pan et
             al. 2013 §III-B: none; Linux of 2013: 10 %). Default: ``0.1``.
@@ -1853,15 +1865,17 @@ class FqPie(_Aqm):
             8290 §5.2.5. Default: ``1024``.
         quantum: Bytes a queue may send per round, in dialect ``linux`` at least 256; ``auto`` is
             the largest packet of the link. It must be from 1B to 1MiB. Source: RFC 8290 §5.2.4;
-            Linux: psched_mtu. Default: ``"auto"``.
+            Linux: psched_mtu. In ``freebsd``: ``1514B`` (FreeBSD fq_codel_sysctl). Default:
+            ``"auto"``.
         overflow: What is dropped on overload: packets at the head of the fattest queue, or the
-            arrival. Source: Linux sch_fq_pie.c. In ``ns3``: ``fattest`` (ns-3 FqPieQueueDisc).
-            Default: ``"arrival"``.
+            arrival. Source: Linux sch_fq_pie.c. In ``ns3``: ``fattest`` (ns-3 FqPieQueueDisc). In
+            ``freebsd``: ``fattest`` (FreeBSD fq_pie_enqueue). Default: ``"arrival"``.
         shed: What the fattest queue loses half of. Source: RFC 8290 §4.1: packets. In ``linux``:
             ``bytes`` (Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes). In ``ns3``: ``bytes`` (Linux
             fq_codel_drop, ns-3 FqCoDelDrop: bytes). Default: ``"packets"``.
         drop_batch: At most this many packets are dropped at once on overload. It must be positive.
-            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. Default: ``64``.
+            Source: RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size. In ``freebsd``: ``1``
+            (FreeBSD fq_codel_enqueue). Default: ``64``.
         memory_limit: Bytes that may wait in all queues together, whatever ``limit`` says: of
             packets, in dialect ``linux`` of the kernel's buffers (``truesize``, 2304 B for a
             datagram of 1500 B). It must be positive. Source: RFC 8290 has none. Default: ``"off"``.
@@ -2146,8 +2160,44 @@ class PrioScheduler(_Part):
     classes: Sequence[PrioClass]
 
 
-# The scheduler of a link's classes, a table of kind `htb`, `hfsc` or `prio`.
-Scheduler: TypeAlias = HtbScheduler | HfscScheduler | PrioScheduler
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtsClass(_Part):
+    """A class of ``ets``.
+
+    Attributes:
+        name: Its name: a word of letters, digits, ``_`` and ``-``.
+        quantum: Bytes that it may send per turn (deficit round robin). Without it, the class has
+            strict priority.
+        dscp: DSCPs of its packets: numbers or names, such as ``["ef", "cs6"]``.
+        queue: Its queue. The default is the link's.
+    """
+
+    name: str
+    quantum: str | None = None
+    dscp: Sequence[int | str] | None = None
+    queue: Queue | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtsScheduler(_Part):
+    """Classes in strict priority, then classes that take turns (Linux ``sch_ets.c``, and
+    ``sch_drr.c`` if all take turns).
+
+    The web page does not have them.
+
+    Attributes:
+        default: The class of packets whose DSCP no class has.
+        classes: The classes: those in strict priority first, the most urgent before the others.
+    """
+
+    _kind: ClassVar[str | None] = "ets"
+
+    default: str
+    classes: Sequence[EtsClass]
+
+
+# The scheduler of a link's classes, a table of kind `htb`, `hfsc`, `prio` or `ets`.
+Scheduler: TypeAlias = HtbScheduler | HfscScheduler | PrioScheduler | EtsScheduler
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2381,8 +2431,8 @@ class Link(_Part):
         queue: The AQM: a text such as ``pie@linux:target=5ms``, or a table with ``kind``,
             ``dialect`` and any of its parameters. Default: ``"taildrop"``.
         scheduler: Classes with a queue each, and how they share the link: a table of kind ``htb``,
-            ``hfsc`` or ``prio``. A packet's DSCP chooses its class. ``queue`` and ``buffer`` are
-            then those of each class that has no queue itself.
+            ``hfsc``, ``prio`` or ``ets``. A packet's DSCP chooses its class. ``queue`` and
+            ``buffer`` are then those of each class that has no queue itself.
         policer: A policer in front of the queue, such as ``{ rate = "10mbit", burst = "20kB" }``:
             drops arrivals above a rate (``police`` of tc with ``conform-exceed drop``).
         device: The device below the queue, such as ``{ bytes = "1514B" }``. Without it, the queue

@@ -283,6 +283,12 @@ pub trait Aqm: Send {
         let _ = now;
     }
 
+    /// Flow queues of dialect `freebsd` list the queue, after its first packet was appended, or stop
+    /// to list it, when it was found empty.
+    fn on_listing(&mut self, now: Time, is_listed: bool) {
+        let _ = (now, is_listed);
+    }
+
     /// Whether every hook is a no-op, so that a discipline need not call them.
     fn is_inert(&self) -> bool {
         false

@@ -93,15 +93,16 @@ fn pipes_of_dummynet_are_links_with_their_discipline() {
             "ipfw -q pipe 1 config bw 90Mbit/s\nipfw sched 1 config pipe 1 type fq_codel \
              quantum 300 noecn\nipfw queue 1 config sched 1 mask dst-ip 0xffffffff\n",
             &[
-                "rate = \"90mbit\"\nframing = \"0B\"\nqueue = \"fq_codel:target=5ms,interval=100ms,\
-                 limit=10240p,flows=1024,quantum=300B,ecn=false\"",
+                "rate = \"90mbit\"\nframing = \"0B\"\nqueue = \"fq_codel@freebsd:quantum=300B,\
+                 ecn=false\"",
                 "ticks of 1 ms",
             ],
         ),
         (shown, &["rate = \"95mbit\"", "quantum=300B", "delay = \"20ms\""]),
+        ("pipe 1 config bw 9Mb\nsched 1 config pipe 1 type fq_pie\n", &["\"fq_pie@freebsd\""]),
         (
             "dnctl pipe 1 config bw 10MByte/s codel target 20 queue 100\n",
-            &["rate = \"80mbit\"", "codel:interval=100ms,ecn=false,limit=100p,target=20ms"],
+            &["rate = \"80mbit\"", "codel@freebsd:limit=100p,target=20ms"],
         ),
         (
             "ipfw pipe 1 config bw 2000Kb delay 50 plr 0.01 queue 60KBytes\n",
@@ -109,10 +110,8 @@ fn pipes_of_dummynet_are_links_with_their_discipline() {
         ),
         (
             "pipe 2 config bw 20Mb pie max_burst 200ms max_ecnth 0.2 ecn dre nocapdrop\n",
-            &[
-                "pie:target=15ms,tupdate=15ms",
-                "max_burst=200ms,ecn_mark_limit=0.2,ecn=true,delay=rate",
-            ],
+            &["pie@freebsd:limit=50p,max_burst=200ms,ecn_mark_limit=0.2,ecn=true,delay=rate,\
+                 cap_step=false"],
         ),
     ]);
     let codes = |text: &str| -> Vec<&str> {

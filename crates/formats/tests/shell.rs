@@ -232,9 +232,50 @@ fn ets_with_strict_bands_alone_is_a_prio() {
         ),
     ]);
     refused(&[
-        (&of("bands 4 strict 2"), "`ets` of the kernel has no counterpart"),
         (&of("bands 17"), "more bands than"),
         (&of("bands 2 strict 3"), "more bands than"),
         (&of("weights 3"), "ets has no option `weights`"),
+    ]);
+}
+
+/// Linux 6.1 sch_ets.c, sch_drr.c; tc-testing 8938, 28c6, 5f62, 038e.
+#[test]
+fn bands_of_ets_with_quanta_and_classes_of_drr_take_turns() {
+    let of = |options: &str| format!("tc qdisc add dev d root handle 1: ets {options}\n");
+    let change = "tc class change dev d classid 1:2 ets quantum 900\n";
+    let drr = "tc qdisc add dev d root handle 1: drr\n\
+               tc class add dev d parent 1: classid 1:1 drr quantum 3000\n\
+               tc class add dev d parent 1: classid 1:2 drr\n\
+               tc qdisc add dev d parent 1:2 fq_codel\n\
+               tc filter add dev d parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc \
+               flowid 1:1\n\
+               tc filter add dev d parent 1: prio 2 matchall flowid 1:2\n";
+    expect(&[
+        (
+            &of("bands 5 strict 3 quanta 1500"),
+            &[
+                "kind = \"ets\"\ndefault = \"band-5\"",
+                "name = \"band-4\"\nquantum = \"1500B\"",
+                "name = \"band-5\"\nquantum = \"1514B\"",
+            ],
+        ),
+        (&(of("quanta 4000 3000") + change), &["band-2\"\nquantum = \"900B\""]),
+        (
+            drr,
+            &[
+                "kind = \"ets\"\ndefault = \"1-2\"",
+                "name = \"1-1\"\nquantum = \"3000B\"\ndscp = [46]",
+                "name = \"1-2\"\nquantum = \"1514B\"",
+            ],
+        ),
+    ]);
+    refused(&[
+        ("tc qdisc add dev d root drr", "`drr` of the kernel has no counterpart"),
+        (&drr.replace("3000", "0"), "quantum of 0"),
+        ("tc qdisc add dev d root cake_mq autorate-ingress", "refuses `autorate-ingress`"),
+        (
+            "tc qdisc add dev d root handle 1: cake_mq\ntc qdisc add dev d parent 1:1 fq\n",
+            "another discipline below cake_mq",
+        ),
     ]);
 }

@@ -25,6 +25,10 @@ pub fn discipline<P: Packet + Send + 'static>(
     if let Some(hfsc) = scheduler.hfsc() {
         return Ok(hfsc.build(queues));
     }
+    #[cfg(not(target_arch = "wasm32"))]
+    if let Some(ets) = scheduler.ets() {
+        return Ok(ets.build(queues));
+    }
     Ok(match (scheduler.htb(), scheduler.prio()) {
         (Some(htb), _) => htb.build(queues),
         (None, Some(prio)) => prio.build(queues),

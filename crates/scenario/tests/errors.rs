@@ -733,6 +733,25 @@ fn schedules_of_delay_and_loss_are_checked_like_those_of_rates() {
 }
 
 #[test]
+fn strict_bands_of_ets_come_before_those_that_take_turns() {
+    let bands = |first: &str, second: &str| {
+        let classes = format!("{{ name = \"a\"{first} }}, {{ name = \"b\"{second} }}");
+        let keys = format!("kind = \"ets\"\ndefault = \"b\"\nclasses = [{classes}]");
+        format!("{GOOD}[links.bottleneck.scheduler]\n{keys}")
+    };
+    let turns = load(&bands("", ", quantum = \"1500B\""), &[]).unwrap();
+    let ets = turns.resolved().links[0].scheduler.as_ref().unwrap().ets().unwrap();
+    assert_eq!((ets.quanta, ets.class_of[0]), (vec![None, Some(1500)], 1));
+    for (first, second, message) in
+        [(", quantum = \"1500B\"", "", "come first"), ("", ", quantum = \"0B\"", "1B to 1GB")]
+    {
+        let error = load(&bands(first, second), &[]).unwrap_err();
+        assert!(error.place.ends_with("classes[1].quantum"), "{error}");
+        assert!(error.message.contains(message), "{error}");
+    }
+}
+
+#[test]
 fn a_scheduler_is_a_tree_of_leaves_that_share_the_code_points() {
     let with = |scheduler: &str| {
         format!("{GOOD}[links.bottleneck.scheduler]\n{scheduler}")
@@ -779,7 +798,7 @@ fn a_scheduler_is_a_tree_of_leaves_that_share_the_code_points() {
     let twice = classes("").replace("name = \"rest\"", "name = \"all\"");
     is_refused(&twice, "classes[1].name", "rename one");
     is_refused(&with("kind = \"prio\"\ndefault = \"a\"\nclasses = []"), "classes", "empty");
-    is_refused(&with("kind = \"cbq\""), "scheduler.kind", "htb, hfsc, prio");
+    is_refused(&with("kind = \"cbq\""), "scheduler.kind", "htb, hfsc, prio, ets");
     let curves = |keys: &str| {
         with(&format!("kind = \"hfsc\"\ndefault = \"a\"\nclasses = [{{ name = \"a\"{keys} }}]"))
     };

@@ -40,7 +40,7 @@ pub(super) fn judge(plan: &Resolved, run: &Run) -> Result<(), String> {
         match scheduler.kind {
             SchedulerKind::Prio => priority(link, scheduler, &rows)?,
             SchedulerKind::Htb { .. } => htb_rules::judge(link, scheduler, &rows)?,
-            SchedulerKind::Hfsc(_) => {}
+            SchedulerKind::Hfsc(_) | SchedulerKind::Ets(_) => {}
         }
     }
     Ok(())

@@ -116,8 +116,11 @@ def _name_and_param(topic: str) -> tuple[str, str]:
 
 
 def _described(name: str) -> list[Entry]:
-    """The AQM in ``pie@linux`` or ``fq(pie)``; None if the name has neither form."""
-    if not set("@(:") & set(name) and not names_code(name):
+    """The AQM in ``pie@linux`` or ``fq(pie)``; none if the name has neither form.
+
+    The registry's refusal of ``cake_mq`` explains it.
+    """
+    if not set("@(:") & set(name) and name != "cake_mq" and not names_code(name):
         return []
     try:
         brought = bring([name])

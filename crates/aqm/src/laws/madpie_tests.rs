@@ -148,8 +148,9 @@ fn a_deterministic_drop_may_happen_in_a_burst_and_never_in_a_nearly_empty_queue(
 
 /// Target, period, gains, burst and threshold come from the study; every other default is PIE's.
 #[test]
-fn every_dialect_of_pie_is_one_of_madpie_with_its_defaults_and_refusals() {
-    let pies: Vec<_> = PieParams::DIALECTS.iter().map(|dialect| dialect.name).collect();
+fn every_dialect_of_pie_but_freebsds_is_one_of_madpie_with_its_defaults_and_refusals() {
+    let names = PieParams::DIALECTS.iter().map(|dialect| dialect.name);
+    let pies: Vec<_> = names.filter(|name| *name != "freebsd").collect();
     assert_eq!(MadpieParams::DIALECTS.len(), pies.len());
     for dialect in pies {
         let madpie = MadpieParams::of_dialect(dialect).expect("every dialect is there");

@@ -20,11 +20,13 @@ params! {
             "fifo" = "one queue",
             "packets" = "Linux pfifo",
             "bytes" = "Linux bfifo",
-            "head_drop" = "Linux pfifo_head_drop";
+            "head_drop" = "Linux pfifo_head_drop",
+            "freebsd" = "a queue of FreeBSD's dummynet";
         /// Limit on the backlog: packets (accept while fewer are queued) or bytes (accept while
         /// they fit).
         limit: Limit, POSITIVE, "Linux pfifo: txqueuelen of Ethernet" => Limit::Packets(1000),
-            "bytes": "Linux bfifo: txqueuelen of Ethernet, times 1514 B" => Limit::Bytes(1_514_000);
+            "bytes": "Linux bfifo: txqueuelen of Ethernet, times 1514 B" => Limit::Bytes(1_514_000),
+            "freebsd": "FreeBSD ip_dn_io.c: 50 slots" => Limit::Packets(50);
         /// What to drop when full: the arrival, or packets at the head.
         overflow: FifoOverflow, ANY, "Linux sch_fifo.c: pfifo and bfifo" => FifoOverflow::Arrival,
             "head_drop": "Linux sch_fifo.c: pfifo_head_drop" => FifoOverflow::Head;
@@ -34,7 +36,10 @@ params! {
             "Linux counts them; Khademi, Ros and Welzl 2013 §7 advise against it" => false;
     }
     // Tail drop does not measure anything.
-    unused: |dialect| if dialect == "fifo" { &[] } else { &["exclude_ce"] };
+    unused: |dialect| match dialect {
+        "fifo" | "freebsd" => &[],
+        _ => &["exclude_ce"],
+    };
 }
 
 words! {

@@ -75,6 +75,9 @@ pub const PRESETS: &[Preset] = &[
             ),
             set_in("ns3", set("overflow", "fattest", "ns-3 FqPieQueueDisc")),
             set_in("ns3", set("ecn", "true", "ns-3 FqPieQueueDisc: UseEcn")),
+            set_in("freebsd", set("overflow", "fattest", "FreeBSD fq_pie_enqueue")),
+            set_in("freebsd", set("delay", "stamps", "FreeBSD fq_pie_sysctl")),
+            set_in("freebsd", set("ecn", "true", "FreeBSD ipfw, process_extra_parms")),
         ],
     },
     Preset {

@@ -64,6 +64,10 @@ impl<L: Observable> Aqm for Watched<L> {
         self.law.on_empty(now);
     }
 
+    fn on_listing(&mut self, now: Time, is_listed: bool) {
+        self.law.on_listing(now, is_listed);
+    }
+
     fn next_timer(&self) -> Option<Time> {
         self.law.next_timer()
     }

@@ -227,8 +227,15 @@ fn is_nowhere(device: &str, parent: &TcParent, line: usize, setup: &mut TcSetup)
     };
     let of_device = || setup.qdiscs.iter().filter(|it| it.device == device);
     let Some(root) = of_device().find(|it| it.parent == TcParent::Root) else { return false };
-    if of_device().any(is_owner) {
-        return false;
+    if let Some(owner) = of_device().find(|it| is_owner(it)) {
+        // Linux 7.2 sch_cake.c, cake_mq_graft.
+        let is_whole = owner.kind == "cake_mq";
+        if is_whole {
+            let text = "the kernel refuses another discipline below cake_mq, which has its cakes \
+                        itself; delete this line";
+            setup.note(TcNoteKind::Refused, line, text);
+        }
+        return is_whole;
     }
     let text = format!(
         "the kernel refuses `parent {id}` (`Failed to find specified qdisc`), as no discipline of \
@@ -244,7 +251,12 @@ fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
     let (head, kind) = head(verb, &mut tokens)?;
     let same = |it: &TcClass| it.device == head.device && it.id == head.class_id;
     let known = setup.classes.iter().find(|it| same(it)).map(|it| it.parent.clone());
-    let (Some(kind), Some(parent)) = (kind, head.parent.or(known)) else {
+    // The classes of ets are its bands, whose parent is its handle.
+    let of_band = || {
+        let major = head.class_id.split(':').next().unwrap_or("");
+        (kind?.text == "ets").then(|| TcParent::Class(format!("{major}:")))
+    };
+    let (Some(kind), Some(parent)) = (kind, head.parent.or(known).or_else(of_band)) else {
         let message = "a class needs `parent 1:`, `classid 1:10` and a kind such as htb";
         return Err(FormatError::at(verb.line, message));
     };

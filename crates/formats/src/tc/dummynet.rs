@@ -295,8 +295,8 @@ fn add(pipe: &Part, discipline: &Discipline, setup: &mut TcSetup) -> Result<(), 
     let text = discipline.text().map_err(|why| FormatError::at(line, why))?;
     push(discipline.law.kind(), vec![option("aqm", TcValue::Text(text.clone()), text)]);
     if !matches!(discipline.law, Law::DropTail) {
-        let text = "the details of dummynet's code, such as its ticks of 1 ms: the law of the RFC \
-                    is taken";
+        let text = "a pipe sends in bursts at ticks of 1 ms; here each packet leaves when its \
+                    predecessor is sent";
         setup.note(TcNoteKind::Unknown, line, text);
     }
     Ok(())

@@ -121,31 +121,16 @@ impl Discipline {
         Ok(())
     }
 
-    /// The AQM of the RFC with dummynet's defaults: `codel_sysctl`, `pie_sysctl`,
-    /// `fq_codel_sysctl`, `fq_pie_sysctl`, 50 slots.
+    /// The AQM in FreeBSD's dialect, whose defaults are those of ipfw; 50 slots if the text gives
+    /// no queue.
     pub(super) fn text(&self) -> Result<String, String> {
         let queue = self.queue.as_deref().unwrap_or("50p");
-        let mut all: Vec<(&str, &str)> = match self.law {
-            Law::DropTail => {
-                let dialect = if queue.ends_with('B') { "@bytes" } else { "" };
-                return Ok(format!("taildrop{dialect}:limit={queue}"));
-            }
-            Law::Codel => vec![("target", "5ms"), ("interval", "100ms"), ("ecn", "false")],
-            Law::FqCodel => vec![("target", "5ms"), ("interval", "100ms"), ("ecn", "true")],
-            Law::Pie | Law::FqPie => {
-                vec![
-                    ("target", "15ms"),
-                    ("tupdate", "15ms"),
-                    ("alpha", "0.125hz"),
-                    ("beta", "1.25hz"),
-                    ("ecn", "false"),
-                ]
-            }
-        };
-        all.push(("limit", if self.law.is_fair() { "10240p" } else { queue }));
-        if self.law.is_fair() {
-            all.extend([("flows", "1024"), ("quantum", "1514B")]);
+        if self.law == Law::DropTail {
+            let dialect = if queue.ends_with('B') { "@bytes" } else { "" };
+            return Ok(format!("taildrop{dialect}:limit={queue}"));
         }
+        let mut all: Vec<String> = Vec::new();
+        all.extend((!self.law.is_fair()).then(|| format!("limit={queue}")));
         for (name, value) in &self.given {
             let is_of_pie = matches!(
                 *name,
@@ -166,13 +151,11 @@ impl Discipline {
             {
                 return Err(format!("{} has no `{name}`: delete it", self.law.kind()));
             }
-            all.retain(|it| it.0 != *name);
-            all.push((name, value));
+            all.push(format!("{name}={value}"));
         }
         let name = self.law.kind().trim_start_matches("dummynet ");
-        let pairs: Vec<String> =
-            all.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Ok(format!("{name}:{}", pairs.join(",")))
+        let colon = if all.is_empty() { "" } else { ":" };
+        Ok(format!("{name}@freebsd{colon}{}", all.join(",")))
     }
 }
 

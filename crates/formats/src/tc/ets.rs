@@ -1,4 +1,5 @@
-//! ets, whose strict bands are those of prio (Linux 6.1 sch_ets.c; iproute2 6.1 tc/q_ets.c).
+//! ets, whose strict bands are those of prio (Linux 6.1 sch_ets.c; iproute2 6.1 tc/q_ets.c), and
+//! drr (sch_drr.c; tc/q_drr.c).
 
 use super::tree::{TcNoteKind, TcOption, TcQdisc, TcSetup, TcValue};
 use super::units;
@@ -7,6 +8,8 @@ use crate::FormatError;
 
 const MOST_BANDS: usize = 16;
 const PRIORITIES: usize = 16;
+/// The kernel's quantum if none is given (psched_mtu of Ethernet).
+pub(super) const FRAME: u64 = 1514;
 
 /// Reads the options: `bands 4 strict 2 quanta 1500 750 priomap 3 2 1 0`.
 pub(super) fn options(
@@ -54,7 +57,43 @@ pub(super) fn options(
         option("bands", TcValue::Count(bands)),
         option("priomap", TcValue::Text(map.join(" "))),
     ];
-    all.extend((strict < bands).then(|| option("quanta", TcValue::Count(bands - strict))));
+    // Bands that are neither strict nor have a quantum get one of a frame (ets_qdisc_change).
+    quanta.resize(usize::try_from(bands.saturating_sub(strict)).unwrap_or(0), FRAME);
+    if !quanta.is_empty() {
+        let list: Vec<String> = quanta.iter().map(u64::to_string).collect();
+        all.push(option("quanta", TcValue::Text(list.join(" "))));
+    }
+    Ok(all)
+}
+
+/// The quanta of an ets, which its last bands have.
+pub(super) fn quanta(qdisc: &TcQdisc) -> Vec<u64> {
+    match qdisc.option("quanta").map(|it| &it.value) {
+        Some(TcValue::Text(list)) => list.split(' ').filter_map(|it| it.parse().ok()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Reads the option of a class of drr, or of a band of ets.
+pub(super) fn class_of(kind: &str, tokens: &mut Tokens<'_>) -> Result<Vec<TcOption>, FormatError> {
+    let start = tokens.position();
+    let mut all = Vec::new();
+    while let Some(token) = tokens.next() {
+        if token.text != "quantum" {
+            let message =
+                format!("a class of {kind} has no option `{}`; it has quantum", token.text);
+            return Err(FormatError::at(token.line, message));
+        }
+        let given = tokens.value_of(token)?;
+        let bytes = units::size(given.text)
+            .map_err(|why| FormatError::at(given.line, format!("quantum: {why}")))?;
+        if bytes == 0 {
+            return Err(FormatError::at(given.line, "the kernel refuses a quantum of 0; raise it"));
+        }
+        let text = tokens.since(start);
+        let value = TcValue::Bytes(i64::try_from(bytes).unwrap_or(i64::MAX));
+        all.push(TcOption { name: "quantum", value, text, line: token.line });
+    }
     Ok(all)
 }
 

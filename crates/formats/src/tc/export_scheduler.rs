@@ -1,5 +1,5 @@
-//! A link's scheduler as commands: htb, hfsc or prio, its classes, their queues, and the filters
-//! that choose a class by DSCP.
+//! A link's scheduler as commands: htb, hfsc, prio or ets, its classes, their queues, and the
+//! filters that choose a class by DSCP.
 
 use serde_json::Value;
 use sojourn_aqm::units;
@@ -52,7 +52,7 @@ impl<'a> Exported<'a> {
 
     /// Whether it has classes of tc.
     fn is_tree(&self) -> bool {
-        self.value["kind"] != "prio"
+        !matches!(self.value["kind"].as_str(), Some("prio" | "ets"))
     }
 
     fn classes(&self) -> Vec<Value> {
@@ -145,17 +145,29 @@ impl<'a> Exported<'a> {
     }
 
     fn prio(&self) -> Result<String, FormatError> {
-        let count = self.classes().len();
-        if !BANDS.contains(&count) {
+        let classes = self.classes();
+        let (kind, count) = (self.value["kind"].as_str().unwrap_or_default(), classes.len());
+        let least = if kind == "prio" { *BANDS.start() } else { 1 };
+        if !(least..=*BANDS.end()).contains(&count) {
             return Err(FormatError::whole(format!(
-                "prio has {} to {} bands in the kernel, not {count}",
-                BANDS.start(),
+                "{kind} has {least} to {} bands in the kernel, not {count}",
                 BANDS.end()
             )));
         }
         let default = self.minor_of(&self.value["default"]).unwrap_or(1) - 1;
         let map = vec![default.to_string(); 16].join(" ");
-        Ok(format!("prio bands {count} priomap {map}"))
+        let quanta = classes.iter().filter_map(|it| it["quantum"].as_str());
+        let bytes = |size: &str| units::bytes(size).map_err(FormatError::whole);
+        let quanta = quanta.map(bytes).collect::<Result<Vec<u64>, FormatError>>()?;
+        let mut turns = String::new();
+        if kind == "ets" && quanta.len() < count {
+            turns.push_str(&format!(" strict {}", count - quanta.len()));
+        }
+        if !quanta.is_empty() {
+            let list: Vec<String> = quanta.iter().map(u64::to_string).collect();
+            turns.push_str(&format!(" quanta {}", list.join(" ")));
+        }
+        Ok(format!("{kind} bands {count}{turns} priomap {map}"))
     }
 
     fn htb_options(&self, class: &Value) -> Result<String, FormatError> {

@@ -129,9 +129,21 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
             of_scheduler(qdisc, line);
             classes::default_leaf(setup, qdisc, line)
         }
-        "prio" => {
+        "prio" | "ets" if !qdisc.options.is_empty() || qdisc.kind == "prio" => {
             of_scheduler(qdisc, line);
             best_effort(setup, qdisc, line)
+        }
+        "drr" if line.scheduler.is_none() => {
+            line.scheduler = scheduler::of_drr(setup, qdisc, line);
+            let default = line.scheduler.as_ref().and_then(|it| it.default.clone());
+            line.queue = Some(match &default {
+                Some(_) => pfifo(qdisc),
+                None => qdisc.clone(),
+            });
+            setup.children(qdisc).find(|it| match &it.parent {
+                TcParent::Class(id) => Some(id.replace(':', "-")) == default,
+                _ => false,
+            })
         }
         "cake_mq" if setup.children(qdisc).next().is_none() => {
             line.missing.push(
@@ -227,7 +239,8 @@ fn best_effort<'s>(
     line.scheduler = scheduler::of_prio(setup, qdisc, line).filter(|_| line.scheduler.is_none());
     let band = scheduler::priomap(qdisc).map_or(1, |map| u64::from(map[0])) + 1;
     if line.scheduler.is_none() {
-        let taken = format!("the bands of prio: that of best effort, number {band}, is taken");
+        let taken =
+            format!("the bands of {}: that of best effort, number {band}, is taken", qdisc.kind);
         line.missing.push(taken);
     }
     let is_taken =

@@ -1,7 +1,8 @@
-//! The classes of htb and hfsc and the bands of prio as a scheduler of the scenario.
+//! The classes of htb, hfsc and drr and the bands of prio and ets as a scheduler of the scenario.
 
 use super::aqm::{self, AqmOfTc};
 use super::curves;
+use super::ets;
 use super::scheduler_toml::{TcScheduler, TcSchedulerClass};
 use super::shaped::{DEEPEST, ShapedLine, of_shaper, pfifo};
 use super::tree::{TcClass, TcParent, TcQdisc, TcSetup, TcValue, is_class, minor, same_number};
@@ -113,7 +114,7 @@ fn classes_of(
     Some((classes, default.map(|it| name(&it.id))))
 }
 
-/// The bands of prio.
+/// The bands of prio or ets.
 pub(super) fn of_prio(
     setup: &TcSetup,
     qdisc: &TcQdisc,
@@ -132,15 +133,51 @@ pub(super) fn of_prio(
         None => Some(usize::from(map[usize::from(PRIORITY_OF_DSCP[usize::from(dscp & 7)])])),
     };
     let default = band_of(0)?;
+    let quanta = ets::quanta(qdisc);
+    let strict = bands.checked_sub(quanta.len())?;
     let mut classes = Vec::new();
     for (band, id) in ids.iter().enumerate() {
         let aqm = Some(queue_below(setup, qdisc, id, line)?.text);
         let own = |&dscp: &u8| band != default && band_of(dscp) == Some(band);
-        let (name, keys) = (format!("band-{}", band + 1), Vec::new());
+        let changed = setup.classes_of(qdisc).find(|it| is_class(&it.id, id));
+        let changed = changed.and_then(|it| u64::try_from(it.bytes("quantum")?).ok());
+        let quantum = band.checked_sub(strict).and_then(|at| quanta.get(at));
+        let quantum = quantum.map(|it| changed.unwrap_or(*it));
+        let keys = quantum.map(|it| ("quantum", format!("\"{it}B\""))).into_iter().collect();
+        let name = format!("band-{}", band + 1);
         classes.push(TcSchedulerClass { name, keys, dscp: (0..64).filter(own).collect(), aqm });
     }
     let default = Some(classes.get(default)?.name.clone());
-    Some(TcScheduler { kind: "prio".to_owned(), default, overhead: None, classes, bps: None })
+    Some(TcScheduler { kind: qdisc.kind.clone(), default, overhead: None, classes, bps: None })
+}
+
+/// The classes of drr as bands of ets, which take the same turns; `None` unless a filter has a
+/// class for packets without a DSCP, which the kernel would drop.
+pub(super) fn of_drr(
+    setup: &TcSetup,
+    qdisc: &TcQdisc,
+    line: &mut ShapedLine,
+) -> Option<TcScheduler> {
+    let all: Vec<&TcClass> = setup.classes_of(qdisc).collect();
+    let chosen = chosen(setup, qdisc, |id| all.iter().find(|it| is_class(&it.id, id)).copied());
+    let default = chosen[0]?;
+    let mut classes = Vec::new();
+    for class in &all {
+        let aqm = Some(queue_below(setup, qdisc, &class.id, line)?.text);
+        let quantum = class.bytes("quantum").unwrap_or(ets::FRAME as i64);
+        let own = |&dscp: &u8| class.id != default && chosen[usize::from(dscp)] == Some(&class.id);
+        classes.push(TcSchedulerClass {
+            name: name(&class.id),
+            keys: vec![("quantum", format!("\"{quantum}B\""))],
+            dscp: (0..64).filter(own).collect(),
+            aqm,
+        });
+    }
+    if chosen.contains(&None) {
+        line.missing.push("the kernel drops packets that no filter names".to_owned());
+    }
+    let default = Some(name(default));
+    Some(TcScheduler { kind: "ets".to_owned(), default, overhead: None, classes, bps: None })
 }
 
 /// The kernel's priority for the lower three bits of a DSCP, which were the type of service (Linux

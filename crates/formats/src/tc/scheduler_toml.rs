@@ -8,7 +8,7 @@ use super::tree::TcOverhead;
 /// A scheduler with its classes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TcScheduler {
-    /// `htb`, `hfsc` or `prio`.
+    /// `htb`, `hfsc`, `prio` or `ets`.
     pub kind: String,
     /// The class of packets that no filter names, if there is one.
     pub default: Option<String>,
@@ -16,7 +16,7 @@ pub struct TcScheduler {
     pub overhead: Option<TcOverhead>,
     /// The classes: those of htb and hfsc in the order of their numbers, bands from the first on.
     pub classes: Vec<TcSchedulerClass>,
-    /// The highest ceiling in bit/s; `None` for prio; for hfsc, the limit of its default class.
+    /// The highest ceiling in bit/s; `None` for bands; for hfsc, the limit of its default class.
     pub bps: Option<u64>,
 }
 

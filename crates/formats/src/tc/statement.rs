@@ -146,7 +146,8 @@ pub(super) fn qdisc_options(
     setup: &mut TcSetup,
 ) -> Result<Vec<TcOption>, FormatError> {
     match kind.text {
-        "cake" | "cake_mq" => cake::options(tokens, setup),
+        "cake" => cake::options(tokens, setup),
+        "cake_mq" => cake_mq(kind, tokens, setup),
         "netem" => netem::options(tokens, setup),
         "ets" => ets::options(kind, tokens, setup),
         "ingress" | "clsact" | "noqueue" | "mq" => {
@@ -177,6 +178,22 @@ pub(super) fn qdisc_options(
             }
         },
     }
+}
+
+/// The options of cake_mq (Linux 7.2 sch_cake.c, cake_mq_init).
+fn cake_mq(
+    kind: Token<'_>,
+    tokens: &mut Tokens<'_>,
+    setup: &mut TcSetup,
+) -> Result<Vec<TcOption>, FormatError> {
+    const REFUSED: &str = "autorate-ingress";
+    let options = cake::options(tokens, setup)?;
+    let has = |it: &TcOption| it.value == TcValue::Text(REFUSED.to_owned());
+    if tokens.is_strict && options.iter().any(has) {
+        let text = format!("the kernel refuses `{REFUSED}` of cake_mq; delete it");
+        setup.note(TcNoteKind::Refused, kind.line, text);
+    }
+    Ok(options)
 }
 
 /// Reports a required option that the command lacks, and a number above tc's bound.
@@ -284,8 +301,10 @@ pub(super) fn class_options(
             Ok(options)
         }
         "hfsc" => curves::read(tokens),
+        "drr" | "ets" => ets::class_of(kind.text, tokens),
         other => {
-            let text = format!("classes of `{other}` are not read; htb and hfsc have them");
+            let text =
+                format!("classes of `{other}` are not read; those of htb, hfsc, drr and ets are");
             setup.note(TcNoteKind::Unknown, kind.line, text);
             Ok(Vec::new())
         }

@@ -52,6 +52,7 @@ pub(super) fn classes(
         SchedulerKind::Htb { classes, framing } => htb(&place, scheduler, classes, *framing)?,
         SchedulerKind::Hfsc(classes) => hfsc(&place, scheduler, classes)?,
         SchedulerKind::Prio => prio(&place, scheduler)?,
+        SchedulerKind::Ets(_) => return refuse(place, "our kernel lacks ets; use engine sim"),
     };
     for (leaf, class) in scheduler.leaves().enumerate() {
         let place = format!("{place}.classes[{class}].queue");

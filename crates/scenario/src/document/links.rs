@@ -51,9 +51,9 @@ pub struct Link {
     #[serde(default = "tail_drop")]
     #[schemars(schema_with = "algorithm_schema::queue")]
     pub queue: AlgorithmSpec,
-    /// Classes with a queue each, and how they share the link: a table of kind `htb`, `hfsc`
-    /// or `prio`. A packet's DSCP chooses its class. `queue` and `buffer` are then those of each
-    /// class that has no queue itself.
+    /// Classes with a queue each, and how they share the link: a table of kind `htb`, `hfsc`,
+    /// `prio` or `ets`. A packet's DSCP chooses its class. `queue` and `buffer` are then those of
+    /// each class that has no queue itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<Scheduler>,
     /// A policer in front of the queue, such as `{ rate = "10mbit", burst = "20kB" }`: drops

@@ -12,7 +12,7 @@ use super::quantities::SpanText;
 use super::quantities::{RateText, SizeText};
 use super::tagged::tagged;
 
-/// The scheduler of a link's classes, a table of kind `htb`, `hfsc` or `prio`.
+/// The scheduler of a link's classes, a table of kind `htb`, `hfsc`, `prio` or `ets`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Scheduler {
@@ -27,6 +27,11 @@ pub enum Scheduler {
     /// Classes in strict priority (Linux `sch_prio.c`).
     #[schemars(title = "PrioScheduler")]
     Prio(PrioScheduler),
+    /// Classes in strict priority, then classes that take turns (Linux `sch_ets.c`, and `sch_drr.c`
+    /// if all take turns). The web page does not have them.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[schemars(title = "EtsScheduler")]
+    Ets(EtsScheduler),
 }
 
 /// Classes with rates and ceilings that lend each other what they leave unused (Linux `sch_htb.c`).
@@ -172,10 +177,44 @@ pub struct PrioClass {
     pub queue: Option<AlgorithmSpec>,
 }
 
-tagged!(Scheduler, "a table of kind `htb`, `hfsc` or `prio`", {
+/// Classes in strict priority, then classes that take turns (Linux `sch_ets.c`, and `sch_drr.c` if
+/// all take turns). The web page does not have them.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EtsScheduler {
+    /// The class of packets whose DSCP no class has.
+    pub default: String,
+    /// The classes: those in strict priority first, the most urgent before the others.
+    #[schemars(length(min = 1))]
+    pub classes: Vec<EtsClass>,
+}
+
+/// A class of `ets`.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EtsClass {
+    /// Its name: a word of letters, digits, `_` and `-`.
+    pub name: String,
+    /// Bytes that it may send per turn (deficit round robin). Without it, the class has strict
+    /// priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<SizeText>,
+    /// DSCPs of its packets: numbers or names, such as `["ef", "cs6"]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dscp: Vec<DscpKey>,
+    /// Its queue. The default is the link's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "algorithm_schema::class_queue")]
+    pub queue: Option<AlgorithmSpec>,
+}
+
+tagged!(Scheduler, "a table of kind `htb`, `hfsc`, `prio` or `ets`", {
     "htb" => Htb(HtbScheduler),
     #[cfg(not(target_arch = "wasm32"))] "hfsc" => Hfsc(HfscScheduler),
-    "prio" => Prio(PrioScheduler)
+    "prio" => Prio(PrioScheduler),
+    #[cfg(not(target_arch = "wasm32"))] "ets" => Ets(EtsScheduler)
 });
 
 /// `burst` and `cburst` of tc (iproute2 6.1 tc/q_htb.c, with timers of a nanosecond).

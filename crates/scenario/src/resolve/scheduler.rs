@@ -25,6 +25,8 @@ pub(super) fn scheduler(
         #[cfg(not(target_arch = "wasm32"))]
         written::Scheduler::Hfsc(hfsc) => super::hfsc::of_hfsc(place, hfsc, laws)?,
         written::Scheduler::Prio(prio) => of_prio(place, prio, laws)?,
+        #[cfg(not(target_arch = "wasm32"))]
+        written::Scheduler::Ets(ets) => of_ets(place, ets, laws)?,
     };
     check_code_points(place, &resolved)?;
     Ok(resolved)
@@ -38,6 +40,34 @@ fn of_prio(place: &str, prio: &written::PrioScheduler, laws: &CustomLaws) -> Che
     let classes = prio.classes.iter().enumerate().map(class).collect::<Checked<_>>()?;
     let default = Some(named(&join(place, "default"), &names, &prio.default)?);
     Ok(Scheduler { kind: SchedulerKind::Prio, default, classes })
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn of_ets(place: &str, ets: &written::EtsScheduler, laws: &CustomLaws) -> Checked<Scheduler> {
+    let names = names(place, ets.classes.iter().map(|class| &class.name))?;
+    let mut quanta = Vec::new();
+    let mut classes = Vec::new();
+    for (index, it) in ets.classes.iter().enumerate() {
+        let place = class_place(place, index);
+        let takes_turns = quanta.last().is_some_and(Option::is_some);
+        if it.quantum.is_none() && takes_turns {
+            let message = "is missing; classes in strict priority come first";
+            return refuse(&join(&place, "quantum"), message);
+        }
+        let quantum = it.quantum.map(|bytes| depth(&join(&place, "quantum"), bytes)).transpose()?;
+        quanta.push(quantum);
+        classes.push(class(&place, &it.name, &it.dscp, it.queue.as_ref(), laws)?);
+    }
+    let default = Some(named(&join(place, "default"), &names, &ets.default)?);
+    Ok(Scheduler { kind: SchedulerKind::Ets(quanta), default, classes })
+}
+
+/// A number of bytes that a class may send.
+fn depth(place: &str, SizeText(bytes): SizeText) -> Checked<u64> {
+    match bytes {
+        1..=DEEPEST_BUCKET => Ok(bytes),
+        _ => refuse(place, "is not a valid bucket depth; write 1B to 1GB"),
+    }
 }
 
 fn of_htb(place: &str, htb: &written::HtbScheduler, laws: &CustomLaws) -> Checked<Scheduler> {
@@ -72,10 +102,7 @@ fn rates_of(
     if usize::from(priority) >= PRIORITIES {
         return refuse(&join(place, "prio"), format!("{priority} is not from 0 to 7"));
     }
-    let depth = |key: &str, SizeText(bytes): SizeText| match bytes {
-        1..=DEEPEST_BUCKET => Ok(bytes),
-        _ => refuse(&join(place, key), "is not a valid bucket depth; write 1B to 1GB"),
-    };
+    let depth = |key: &str, size: SizeText| depth(&join(place, key), size);
     let of_parent = |name: &String| named(&join(place, "parent"), names, name);
     Ok(HtbNode {
         parent: written.parent.as_ref().map(of_parent).transpose()?,

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::qdiscs::classes::{CODE_POINTS, Htb, HtbNode, Prio};
 #[cfg(not(target_arch = "wasm32"))]
-use sojourn_aqm::qdiscs::classes::{Hfsc, HfscNode};
+use sojourn_aqm::qdiscs::classes::{Ets, Hfsc, HfscNode};
 use sojourn_aqm::{Framing, Limit, QdiscSpec};
 
 /// The scheduler of a link's classes.
@@ -31,6 +31,9 @@ pub enum SchedulerKind {
     Hfsc(Vec<HfscNode>),
     /// By strict priority.
     Prio,
+    /// By strict priority, then by turns of this many bytes, by class.
+    #[cfg(not(target_arch = "wasm32"))]
+    Ets(Vec<Option<u64>>),
 }
 
 /// A class.
@@ -52,6 +55,8 @@ impl Scheduler {
             #[cfg(not(target_arch = "wasm32"))]
             SchedulerKind::Hfsc(_) => "hfsc",
             SchedulerKind::Prio => "prio",
+            #[cfg(not(target_arch = "wasm32"))]
+            SchedulerKind::Ets(_) => "ets",
         }
     }
 
@@ -64,6 +69,8 @@ impl Scheduler {
             #[cfg(not(target_arch = "wasm32"))]
             SchedulerKind::Hfsc(classes) => classes.iter().all(|it| it.parent != Some(class)),
             SchedulerKind::Prio => true,
+            #[cfg(not(target_arch = "wasm32"))]
+            SchedulerKind::Ets(_) => true,
         })
     }
 
@@ -86,6 +93,14 @@ impl Scheduler {
         let SchedulerKind::Hfsc(classes) = &self.kind else { return None };
         let class_of = std::array::from_fn(|dscp| self.class_of(dscp));
         Some(Hfsc { classes: classes.clone(), class_of })
+    }
+
+    /// The bands, if it is an ETS.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn ets(&self) -> Option<Ets> {
+        let SchedulerKind::Ets(quanta) = &self.kind else { return None };
+        let of = |dscp| self.class_of(dscp).expect("ets has a default class");
+        Some(Ets { quanta: quanta.clone(), class_of: std::array::from_fn(of) })
     }
 
     /// The bands, if its classes have strict priority.

@@ -30,6 +30,10 @@ pub(super) fn scheduler(link: &Link, scheduler: &Scheduler) -> Value {
                 value[key] = json!(written.map(curve));
             }
         }
+        #[cfg(not(target_arch = "wasm32"))]
+        if let SchedulerKind::Ets(quanta) = &scheduler.kind {
+            value["quantum"] = json!(quanta[index].map(units::show_bytes));
+        }
         if leaves.contains(&index) {
             let (spec, limit) = link.queue_of(class);
             value["queue"] = queue(spec);

@@ -1,4 +1,4 @@
-//! Schedulers of classes: trees of `htb` and `hfsc`, and bands of `prio`.
+//! Schedulers of classes: trees of `htb` and `hfsc`, and bands of `prio` and `ets`.
 
 use std::fmt::Write;
 
@@ -18,19 +18,27 @@ pub(super) fn scheduler(bps: u64, choice: &mut Choice) -> String {
     match choice.below(10) {
         0..5 => tree("htb", bps, choice),
         5..8 => tree("hfsc", bps, choice),
-        _ => prio(choice),
+        _ => bands(choice),
     }
 }
 
-fn prio(choice: &mut Choice) -> String {
+fn bands(choice: &mut Choice) -> String {
     let count = 1 + choice.below(4);
+    let is_ets = choice.chance(0.5);
+    let strict = if is_ets { choice.below(count + 1) } else { count };
     let mut points = CODE_POINTS.to_vec();
     let classes: Vec<String> = (0..count)
-        .map(|class| format!("{{ name = \"c{class}\"{} }}", packets(&mut points, choice)))
+        .map(|class| {
+            let bytes = [60, 300, 1514, 9000][choice.below(4)];
+            let quantum = format!(", quantum = \"{bytes}B\"");
+            let quantum = if class < strict { "" } else { &quantum };
+            format!("{{ name = \"c{class}\"{quantum}{} }}", packets(&mut points, choice))
+        })
         .collect();
     let default = choice.below(count);
     let classes = classes.join(", ");
-    format!("{{ kind = \"prio\", default = \"c{default}\", classes = [{classes}] }}")
+    let kind = if is_ets { "ets" } else { "prio" };
+    format!("{{ kind = \"{kind}\", default = \"c{default}\", classes = [{classes}] }}")
 }
 
 fn tree(kind: &str, bps: u64, choice: &mut Choice) -> String {

@@ -323,7 +323,8 @@ fn ns3_marks_above_ce_threshold_only_with_ecn() {
 /// Schwarzkopf, Veith and Menth 2016 §III: CoDel with a frozen count, in both kinds of arithmetic.
 #[test]
 fn a_frozen_count_drops_at_a_constant_rate() {
-    for dialect in CoDelParams::DIALECTS.iter().map(|dialect| dialect.name) {
+    let freezes = |name: &&str| !CoDelParams::unused(name).contains(&"count");
+    for dialect in CoDelParams::DIALECTS.iter().map(|dialect| dialect.name).filter(freezes) {
         let mut codel: CoDel = law_of(dialect, &[("count", "25")]);
         drops_in_call(&mut codel, Time::from_nanos(1 << 29), BELOW);
         let times = drop_times(&mut codel, (0, 600_000, 10), |_| ABOVE);
@@ -416,4 +417,20 @@ fn a_queue_emptied_by_drops_leaves_the_dropping_state() {
             assert_eq!(var(&codel, "dropping"), dropping, "{dialect}");
         }
     }
+}
+
+/// FreeBSD `aqm_codel_enqueue`: the largest packet so far, at least 500 bytes.
+#[test]
+fn freebsd_spares_a_backlog_up_to_its_largest_packet() {
+    let dropped = |largest: u32| {
+        let mut codel: CoDel = law_of("freebsd", &[]);
+        let head = |now| Head { bytes: largest, ..waited(now, ABOVE) };
+        codel.on_enqueue(at(0), head(at(0)), full_packets(0), &mut rng());
+        (0..300).any(|i| {
+            let now = at(1000 * i);
+            let behind = crate::testing::bytes(1000);
+            codel.on_dequeue(now, head(now), behind, &mut rng()) != Verdict::Pass
+        })
+    };
+    assert_eq!([400, 999, 1000].map(dropped), [true, true, false]);
 }

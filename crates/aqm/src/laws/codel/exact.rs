@@ -1,11 +1,14 @@
 //! CoDel with nanoseconds and an exact square root: RFC 8289, the earlier draft, and CoDel-ACT.
+//! FreeBSD's dummynet has the draft's routine, in milliseconds and with a root of 16 bits.
 //!
 //! The discipline asks about one packet at a time, whereas `dequeue` in RFC 8289 §5.5 loops:
 //! [`State`] records the point in that routine at which the last verdict was given.
 
 use super::CoDelParams;
+use super::freebsd::Root;
 use crate::law::{Cause, Env, Verdict};
 use crate::packet::{Backlog, Head};
+use crate::parts::dummynet::{in_ticks, whole_micros};
 use crate::time::{Span, Time};
 
 /// The text that the law follows.
@@ -22,7 +25,12 @@ pub(super) enum Text {
     /// Pollere's ns-2 `codel.cc` of July 2012: the wait shrinks only within 8 intervals, and the
     /// very first packet needs no wait.
     ActPollere,
+    /// FreeBSD 14 `dn_aqm_codel.h`: as in the draft; a drop still to come is not recent.
+    FreeBsd,
 }
+
+/// FreeBSD 14 `aqm_codel_init`: `maxpkt_size` before the first packet.
+const SMALLEST_MTU: u64 = 500;
 
 /// Schwarzkopf, Veith and Menth 2016 Listing 2: above this, a resumed count is scaled instead of
 /// lowered by 2.
@@ -47,6 +55,8 @@ pub(super) struct Exact {
     /// `count` when the last dropping state was entered.
     last_count: u32,
     sojourn: Span,
+    /// 1/sqrt(count) of [`Text::FreeBsd`].
+    root: Root,
 }
 
 /// ```text
@@ -74,11 +84,15 @@ enum State {
 
 impl Exact {
     pub(super) fn new(text: Text, params: &CoDelParams, env: &Env) -> Exact {
+        let kept = |span| if text == Text::FreeBsd { whole_micros(span) } else { span };
         Exact {
             text,
-            target: params.target,
-            interval: params.interval,
-            mtu_bytes: params.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            target: kept(params.target),
+            interval: kept(params.interval),
+            mtu_bytes: match text {
+                Text::FreeBsd => SMALLEST_MTU,
+                _ => params.mtu_bytes.0.map_or(u64::from(env.mtu_bytes), |bytes| bytes.0),
+            },
             ecn: params.ecn,
             ce_threshold: params.ce_threshold.0,
             frozen_count: params.frozen_count(),
@@ -87,7 +101,30 @@ impl Exact {
             count: 0,
             last_count: 0,
             sojourn: Span::ZERO,
+            root: Root::default(),
         }
+    }
+
+    /// FreeBSD 14 `aqm_codel_enqueue`: the MTU is the largest packet so far.
+    pub(super) fn on_enqueue(&mut self, bytes: u32) {
+        if self.text == Text::FreeBsd {
+            self.mtu_bytes = self.mtu_bytes.max(u64::from(bytes));
+        }
+    }
+
+    /// FreeBSD 14 `fq_codel_enqueue`: a queue that is listed again is not dropping.
+    pub(super) fn on_listing(&mut self) {
+        if let (Text::FreeBsd, Some(drop_next)) = (self.text, self.drop_next()) {
+            self.state = State::Quiet { drop_next: Some(drop_next) };
+            self.first_above = None;
+        }
+    }
+
+    /// FreeBSD 14 `codel_dodequeue`: time is in ticks, and the backlog is that of the queue alone.
+    #[inline(never)]
+    pub(super) fn on_dequeue_in_ticks(&mut self, now: Time, head: Head, queue: Backlog) -> Verdict {
+        let head = Head { enqueued: in_ticks(head.enqueued), ..head };
+        self.on_dequeue(in_ticks(now), head, Backlog { link_bytes: queue.bytes, ..queue })
     }
 
     /// RFC 8289 §5.6 `dodequeue`: whether a drop is allowed now.
@@ -109,9 +146,9 @@ impl Exact {
     }
 
     /// How long the sojourn time must stay above target before the first drop.
-    fn wait(&self, now: Time) -> Span {
+    fn wait(&mut self, now: Time) -> Span {
         let shrinks = match self.text {
-            Text::Rfc8289 | Text::Draft => false,
+            Text::Rfc8289 | Text::Draft | Text::FreeBsd => false,
             Text::Act => true,
             Text::ActPollere => self.is_recent(now, self.drop_next(), 8),
         };
@@ -128,7 +165,9 @@ impl Exact {
     }
 
     fn is_recent(&self, now: Time, drop_next: Option<Time>, intervals: u64) -> bool {
-        drop_next.is_some_and(|then| now.since(then) < self.interval.times(intervals))
+        let is_past = |then| self.text != Text::FreeBsd || then <= now;
+        let memory = self.interval.times(intervals);
+        drop_next.is_some_and(|then| is_past(then) && now.since(then) < memory)
     }
 
     /// RFC 8289 §5.5: enter the dropping state, with the last dropping state's rate if that state
@@ -137,7 +176,7 @@ impl Exact {
     fn enter(&mut self, now: Time, drop_next: Option<Time>, can_mark: bool) -> Verdict {
         let resumed = match self.text {
             Text::Rfc8289 => self.resumed(now, drop_next),
-            Text::Draft | Text::Act | Text::ActPollere => self.resumed_from_draft(now, drop_next),
+            _ => self.resumed_from_draft(now, drop_next),
         };
         self.count = self.frozen_count.unwrap_or(resumed);
         self.last_count = self.count;
@@ -156,7 +195,8 @@ impl Exact {
         if self.count <= 2 || !self.is_recent(now, drop_next, 8) {
             return 1;
         }
-        let decays = self.text != Text::Draft && self.count - 2 > DECAY_ABOVE;
+        let is_act = matches!(self.text, Text::Act | Text::ActPollere);
+        let decays = is_act && self.count - 2 > DECAY_ABOVE;
         // Listing 2: 0.9844 of the old count, rounded down (fact aqm-18).
         let decayed = || (u64::from(self.count) * 9844 / 10_000) as u32;
         if decays { decayed() } else { self.count - 2 }
@@ -200,8 +240,11 @@ impl Exact {
     }
 
     /// The control law: interval / sqrt(count) (RFC 8289 §5.6). `count` must not be 0 here.
-    fn spacing(&self) -> Span {
+    fn spacing(&mut self) -> Span {
         debug_assert!(self.count > 0, "the first signal has been counted");
+        if self.text == Text::FreeBsd {
+            return self.root.spacing(self.count, self.interval);
+        }
         let nanos = self.interval.as_nanos() as f64 / libm::sqrt(f64::from(self.count));
         Span::from_nanos(nanos as u64)
     }
@@ -272,5 +315,24 @@ impl Exact {
 
     pub(super) fn sojourn(&self) -> Span {
         self.sojourn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{env, ms, params_of};
+
+    /// Fact aqm-22: FreeBSD compares a signed time with an unsigned one.
+    #[test]
+    fn a_drop_still_to_come_is_not_recent_for_freebsd() {
+        let recent = |text, drop_next| {
+            let codel = Exact::new(text, &params_of("rfc8289", &[]), &env());
+            codel.is_recent(ms(5_000), Some(ms(drop_next)), 8)
+        };
+        assert!(recent(Text::Draft, 5_001) && !recent(Text::FreeBsd, 5_001));
+        for text in [Text::Draft, Text::FreeBsd] {
+            assert!(recent(text, 5_000) && recent(text, 4_201) && !recent(text, 4_200));
+        }
     }
 }

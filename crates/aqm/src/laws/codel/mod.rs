@@ -22,6 +22,8 @@
 //! the next one is scheduled from `drop_next`, not from now; `ce_threshold` needs no `ecn`. `ns3`
 //! follows all of these.
 //!
+//! `freebsd` is described in [`freebsd`].
+//!
 //! `linux` is that of Linux 7.2.13; `kernel` chooses an older one (facts aqm-132 to aqm-134).
 //!
 //! `draft` stands for the ns-2 code behind the draft too; the early versions that resume with
@@ -31,6 +33,7 @@
 //! does, unless a packet below target or an empty queue came first.
 
 mod exact;
+mod freebsd;
 mod ticks;
 
 use alloc::string::String;
@@ -45,6 +48,7 @@ use crate::packet::{Backlog, Head};
 use crate::params;
 use crate::params::rules::contradiction;
 use crate::params::{Bytes, OrAuto, OrOff};
+use crate::parts::dummynet::whole_micros;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 use crate::words;
@@ -74,7 +78,8 @@ params! {
                 interval / sqrt(count)",
             "act_pollere" =
                 "CoDel-ACT as Pollere's ns-2 code of July 2012: waits less within 8 intervals",
-            "ns3" = "ns-3 CoDelQueueDisc: Linux's Newton step; a mark schedules from now";
+            "ns3" = "ns-3 CoDelQueueDisc: Linux's Newton step; a mark schedules from now",
+            "freebsd" = "FreeBSD dummynet (pfSense, OPNsense): the draft in ticks of 1 ms";
         /// Sojourn time that is acceptable as a standing delay.
         target: Span, POSITIVE, "RFC 8289 §4.3" => Span::from_millis(5);
         /// How long sojourn times must stay above target before the first drop; a worst-case RTT.
@@ -102,13 +107,15 @@ params! {
     behaviour {
         "count on entering the dropping state":
             "count - lastcount if that is > 1 and within 16 intervals, else 1", "RFC 8289 §5.5",
+            "freebsd": "count - 2 if count > 2 and 0 to 8 intervals after drop_next, else 1",
+                "FreeBSD dn_aqm_codel.h",
             "draft": "count - 2 if count > 2 and within 8 intervals, else 1",
                 "draft-nichols-tsvwg-codel-01; Schwarzkopf, Veith and Menth 2016 Listing 1",
             "act" | "act_pollere":
                 "count - 2, or 0.9844 count above 126, if count > 2 and within 8 intervals, else 1",
                 "Schwarzkopf, Veith and Menth 2016 Listing 2";
         "count is raised": "by each drop", "RFC 8289 §5.5",
-            "draft" | "act" | "act_pollere":
+            "draft" | "act" | "act_pollere" | "freebsd":
                 "by a drop after which the next packet is above target too",
                 "Schwarzkopf, Veith and Menth 2016 Listing 1";
         "wait before the first drop": "interval", "RFC 8289 §5.6",
@@ -118,9 +125,11 @@ params! {
         "above target for long enough": "at first_above or later", "RFC 8289 §5.6",
             "linux" | "ns3": "later than first_above", "Linux codel_impl.h; ns-3 CoDelQueueDisc";
         "1 / sqrt(count)": "exact", "RFC 8289 §5.6",
-            "linux" | "ns3": "16 bits, one Newton step per change", "Linux codel.h; ns-3";
+            "linux" | "ns3": "16 bits, one Newton step per change", "Linux codel.h; ns-3",
+            "freebsd": "16 bits, one Newton step per signal", "FreeBSD dn_aqm_codel.c";
         "a small backlog": "of the link, <= mtu_bytes", "RFC 8289 §4.4, §5.6",
-            "ns3": "of the queue, < mtu_bytes", "ns-3 CoDelQueueDisc";
+            "ns3": "of the queue, < mtu_bytes", "ns-3 CoDelQueueDisc",
+            "freebsd": "of the queue, <= its largest packet so far", "FreeBSD dn_aqm_codel.h";
         "a queue found empty": "clears first_above", "RFC 8289 §5.6",
             "linux": "clears first_above, except with kernel=linux-5.10",
                 "Linux 6.1.192 codel_impl.h, codel_dequeue (fact aqm-132)",
@@ -138,6 +147,7 @@ params! {
     unused: |dialect| match dialect {
         "linux" => &["l4s"],
         "ns3" => &["kernel"],
+        "freebsd" => &["mtu_bytes", "ce_threshold", "l4s", "count", "kernel"],
         _ => &["l4s", "kernel"],
     };
 }
@@ -156,6 +166,12 @@ fn check(params: &CoDelParams) -> Result<(), String> {
         // Linux codel.h compares times modulo 2^32 ticks of 1024 ns: half of that is 2199 s.
         return Err("interval must be from 1.024us to 2199s in this dialect (Linux codel.h)".into());
     }
+    let allowed = 1_000..=5_000_000_000;
+    let spans = [params.target, params.interval];
+    if params.dialect == "freebsd" && spans.iter().any(|it| !allowed.contains(&it.as_nanos())) {
+        let why = "target and interval must be from 1us to 5s in this dialect (dn_aqm_codel.c)";
+        return Err(why.into());
+    }
     Ok(())
 }
 
@@ -169,11 +185,12 @@ impl CoDelParams {
 #[derive(Clone, Debug)]
 pub struct CoDel(Engine);
 
-/// The two kinds of arithmetic.
+/// The kinds of arithmetic.
 #[derive(Clone, Debug)]
 enum Engine {
     Exact(Exact),
     Ticks(TickCoDel),
+    FreeBsd(Exact),
 }
 
 impl Engine {
@@ -186,18 +203,34 @@ impl Engine {
             "draft" => exact(Text::Draft),
             "act" => exact(Text::Act),
             "act_pollere" => exact(Text::ActPollere),
+            "freebsd" => Engine::FreeBsd(Exact::new(Text::FreeBsd, params, env)),
             _ => exact(Text::Rfc8289),
         }
     }
 }
 
 impl Aqm for CoDel {
+    #[inline]
+    fn on_enqueue(&mut self, _: Time, head: Head, _: Backlog, _: &mut Rng) -> Verdict {
+        if let Engine::FreeBsd(exact) = &mut self.0 {
+            exact.on_enqueue(head.bytes);
+        }
+        Verdict::Pass
+    }
+
+    fn on_listing(&mut self, _now: Time, is_listed: bool) {
+        if let (Engine::FreeBsd(exact), true) = (&mut self.0, is_listed) {
+            exact.on_listing();
+        }
+    }
+
     /// The default arithmetic is inlined into the caller; the integer arithmetic is called.
     #[inline(always)]
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
         match &mut self.0 {
             Engine::Exact(exact) => exact.on_dequeue(now, head, queue),
             Engine::Ticks(ticks) => ticks.on_dequeue(now, head, queue),
+            Engine::FreeBsd(exact) => exact.on_dequeue_in_ticks(now, head, queue),
         }
     }
 
@@ -209,14 +242,16 @@ impl Aqm for CoDel {
 
     fn on_empty(&mut self, _now: Time) {
         match &mut self.0 {
-            Engine::Exact(exact) => exact.on_empty(),
+            Engine::Exact(exact) | Engine::FreeBsd(exact) => exact.on_empty(),
             Engine::Ticks(ticks) => ticks.on_empty(),
         }
     }
 
     fn observe(&self, out: &mut [f64]) {
         let (dropping, count, sojourn, drop_next) = match &self.0 {
-            Engine::Exact(it) => (it.is_dropping(), it.count(), it.sojourn(), it.scheduled()),
+            Engine::Exact(it) | Engine::FreeBsd(it) => {
+                (it.is_dropping(), it.count(), it.sojourn(), it.scheduled())
+            }
             Engine::Ticks(it) => (it.is_dropping(), it.count(), it.sojourn(), it.scheduled()),
         };
         out[0] = f64::from(u8::from(dropping));
@@ -247,13 +282,17 @@ impl Law for CoDel {
     }
 
     fn effective(params: &CoDelParams, env: &Env) -> Vec<Effective> {
-        let is_in_ticks = matches!(params.dialect, "linux" | "ns3");
-        let kept = |span: Span| if is_in_ticks { ticks::kept(span) } else { span };
+        let kept = |span: Span| match params.dialect {
+            "linux" | "ns3" => ticks::kept(span),
+            "freebsd" => whole_micros(span),
+            _ => span,
+        };
         let times = [("target", params.target), ("interval", params.interval)];
+        let mtu_bytes = Effective::of_mtu("mtu_bytes", params.mtu_bytes, env.mtu_bytes);
         times
             .into_iter()
             .map(|(name, span)| Effective::instead(name, span, kept(span), ""))
-            .chain(Effective::of_mtu("mtu_bytes", params.mtu_bytes, env.mtu_bytes))
+            .chain(mtu_bytes.filter(|_| params.dialect != "freebsd"))
             .collect()
     }
 }

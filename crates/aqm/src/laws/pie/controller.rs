@@ -1,6 +1,7 @@
 //! One interface to the PIE of every dialect, selected at construction. MADPIE uses it too.
 
 use super::docsis::Docsis;
+use super::freebsd::FreeBsdPie;
 use super::linux::LinuxPie;
 use super::linux2013::Linux2013Pie;
 use super::ns2::Ns2Pie;
@@ -23,6 +24,7 @@ pub(in crate::laws) enum Controller {
     Ns2(Ns2Pie),
     Ns3(Ns3Pie),
     Docsis(Docsis),
+    FreeBsd(FreeBsdPie),
 }
 
 /// Evaluates `$call` with `$pie` bound to the controller of any variant.
@@ -35,6 +37,7 @@ macro_rules! each {
             Controller::Linux2013($pie) => $call,
             Controller::Ns2($pie) | Controller::Ns3(Ns3Pie { pie: $pie, .. }) => $call,
             Controller::Docsis($pie) => $call,
+            Controller::FreeBsd($pie) => $call,
         }
     };
 }
@@ -49,6 +52,7 @@ impl Controller {
             "ns2" => Controller::Ns2(Ns2Pie::from_params(params, env)),
             "ns3" => Controller::Ns3(Ns3Pie::new(params, env)),
             "docsis" => Controller::Docsis(Docsis::new(params, env)),
+            "freebsd" => Controller::FreeBsd(FreeBsdPie::new(params, env)),
             _ => Controller::Standard(Standard::new(params, env)),
         };
         (controller, params.timer())
@@ -80,6 +84,7 @@ impl Controller {
             Controller::Linux2013(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Ns3(pie) => pie.on_enqueue(head, queue, rng),
             Controller::Docsis(pie) => pie.on_enqueue(head, queue, rng),
+            Controller::FreeBsd(pie) => pie.on_enqueue(head, queue, rng),
         }
     }
 
@@ -90,6 +95,7 @@ impl Controller {
             Controller::Linux(pie) => pie.on_overflow(queue),
             Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.on_overflow(queue),
             Controller::Docsis(pie) => pie.on_overflow(queue),
+            Controller::FreeBsd(pie) => pie.on_overflow(queue),
         }
     }
 
@@ -113,8 +119,15 @@ impl Controller {
             Controller::Linux2013(pie) => pie.on_dequeue(now, head, queue),
             Controller::Ns3(pie) => return pie.on_dequeue(now, head, queue),
             Controller::Docsis(pie) => pie.on_dequeue(now, head, queue),
+            Controller::FreeBsd(pie) => pie.on_dequeue(now, head, queue),
         }
         Verdict::Pass
+    }
+
+    pub(super) fn on_listing(&mut self, now: Time, is_listed: bool) {
+        if let Controller::FreeBsd(pie) = self {
+            pie.on_listing(now, is_listed);
+        }
     }
 
     pub(in crate::laws) fn on_rate(&mut self, rate: Rate) {
@@ -163,6 +176,7 @@ impl Controller {
             Controller::Linux2013(pie) => pie.delay(),
             Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.delay(),
             Controller::Docsis(pie) => pie.delay_at_update(),
+            Controller::FreeBsd(pie) => pie.delay(),
         }
     }
 
@@ -179,6 +193,7 @@ impl Controller {
             Controller::Linux(pie) => pie.accumulator(),
             Controller::Ns2(pie) | Controller::Ns3(Ns3Pie { pie, .. }) => pie.accumulator(),
             Controller::Docsis(pie) => pie.accumulator(),
+            Controller::FreeBsd(pie) => pie.accumulator(),
         }
     }
 }

@@ -4,8 +4,8 @@
 //! Source of the default, `rfc8033`: RFC 8033, Appendix B without the on/off switch (§5.3), and
 //! with the corrections below. Every other dialect lists its sources and deviations at the top of
 //! its file: [`standard`] (`rfc8033`, `rfc8033_basic`, `ietf_draft`), [`paper`], [`linux`],
-//! [`linux2013`], [`ns2`] (`ns2`, `ns3`), [`ns3`], [`docsis`]. Parameters without effect in a
-//! dialect are refused, not ignored ([`unused`]).
+//! [`linux2013`], [`ns2`] (`ns2`, `ns3`), [`ns3`], [`docsis`], [`freebsd`]. Parameters without
+//! effect in a dialect are refused, not ignored ([`unused`]).
 //!
 //! Deviations of `rfc8033` from RFC 8033:
 //! - The delay is the sojourn time of the last packet that left, as in its Appendix A and §6, and 0
@@ -29,6 +29,7 @@
 
 mod controller;
 mod docsis;
+mod freebsd;
 mod linux;
 mod linux2013;
 mod ns2;
@@ -70,7 +71,8 @@ params! {
             "linux2013" = "the authors' Linux module of 2013 in its integers",
             "ns2" = "the authors' ns-2 code of 2013-2014, without DOCSIS",
             "ns3" = "ns-3 PieQueueDisc of mid-2026",
-            "docsis" = "RFC 8034 as implemented by CableLabs, docsis-ns3";
+            "docsis" = "RFC 8034 as implemented by CableLabs, docsis-ns3",
+            "freebsd" = "FreeBSD dummynet (pfSense, OPNsense) in its integers";
         /// Queue delay aimed at.
         target: Span, POSITIVE, "RFC 8033 §4.2: QDELAY_REF" => Span::from_millis(15),
             "paper2013" | "linux2013": "Pan et al. 2013: ref_del" => Span::from_millis(20),
@@ -100,7 +102,8 @@ params! {
             => OrAuto(None),
             "linux" | "linux2013": "Linux sch_pie.c: psched_mtu" => OrAuto(None),
             "ns2" | "ns3": "ns-2, ns-3: mean packet size" => OrAuto(Some(Bytes(1000))),
-            "docsis": "RFC 8034: MEAN_PKTSIZE" => OrAuto(Some(Bytes(1024)));
+            "docsis": "RFC 8034: MEAN_PKTSIZE" => OrAuto(Some(Bytes(1024))),
+            "freebsd": "FreeBSD dn_aqm_pie.h: MEAN_PKTSIZE" => OrAuto(Some(Bytes(800)));
         /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool, ANY, "RFC 8033 §5.1: optional; Linux sch_pie.c: off" => false;
         /// Drop probability from which even ECN-capable packets are dropped.
@@ -123,6 +126,7 @@ params! {
         delay: DelaySource, ANY,
             "RFC 8033 §4.3: either; Appendix A: time stamps" => DelaySource::Stamps,
             "paper2013" | "ns2": "Pan et al. 2013 §III" => DelaySource::Rate,
+            "freebsd": "FreeBSD pie_sysctl" => DelaySource::Rate,
             "ietf_draft": "Schwarzkopf, Veith and Menth 2016" => DelaySource::Rate;
         /// Backlog that starts a measurement of the departure rate, and bytes that must leave to
         /// finish it.
@@ -184,6 +188,8 @@ params! {
             "ns2": "by the first arrival, and again after 1.5 s of calm", "the ns-2 code",
             "ns3": "by the first arrival, and again after 1.5 s of calm", "ns-3 PieQueueDisc",
             "docsis": "by the first drop after a quiet update", "RFC 8034; CableLabs docsis-ns3";
+        "a queue listed again": "keeps its state", "our choice, as Linux",
+            "freebsd": "starts with p = 0 and a burst allowance", "FreeBSD fq_activate_pie";
         "p during a burst": "moves as usual", "RFC 8033 §4.4",
             "ns2" | "ns3": "is held at 0", "the ns-2 code; ns-3 PieQueueDisc",
             "docsis": "is held at 0", "RFC 8034";
@@ -218,7 +224,8 @@ params! {
             "linux": "by 1/64, when both delays are 0 and the queue is empty", "Linux sch_pie.c",
             "linux2013": "by 2 %, to below 1 % if p > 1.02 %, when both delays are 0 and the \
                           queue is empty", "the module of 2013",
-            "docsis": "by idle_decay, when both delays are < 5 ms", "RFC 8034";
+            "docsis": "by idle_decay, when both delays are < 5 ms", "RFC 8034",
+            "freebsd": "by 1/64, when both delays are 0", "FreeBSD calculate_drop_prob";
         "ECN marks while": "p < ecn_mark_limit", "RFC 8033 §5.1",
             "linux": "p <= ecn_mark_limit", "Linux sch_pie.c",
             "linux2013": "p <= ecn_mark_limit", "the module of 2013",
@@ -229,6 +236,7 @@ params! {
             "linux2013": "does not exist", "the module of 2013",
             "linux": "only a mark by random draw", "Linux sch_pie.c",
             "ns3": "no", "ns-3 PieQueueDisc",
+            "freebsd": "only a mark by random draw", "FreeBSD drop_early",
             "docsis": "there are no marks", "RFC 8034";
         "random numbers": "one per arrival while the accumulator is between 0.85 and 8.5",
             "RFC 8033 §5.4",
@@ -270,7 +278,7 @@ fn check(params: &PieParams) -> Result<(), String> {
         let rule = "must be whole sixteenths of a hertz, at most 2hz, in dialect";
         return Err(format!("alpha and beta {rule} {dialect} (tc-pie)"));
     }
-    Ok(())
+    freebsd::check(params)
 }
 
 impl PieParams {
@@ -320,6 +328,10 @@ impl Aqm for Pie {
     #[inline(always)]
     fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, _rng: &mut Rng) -> Verdict {
         self.controller.on_dequeue(now, head, queue)
+    }
+
+    fn on_listing(&mut self, now: Time, is_listed: bool) {
+        self.controller.on_listing(now, is_listed);
     }
 
     fn next_timer(&self) -> Option<Time> {
@@ -386,6 +398,8 @@ mod docsis_tests;
 mod draft_tests;
 #[cfg(test)]
 mod edge_tests;
+#[cfg(test)]
+mod freebsd_tests;
 #[cfg(test)]
 mod linux2013_tests;
 #[cfg(test)]

@@ -48,6 +48,7 @@ pub(in crate::laws) fn unused(dialect: &str) -> &'static [&'static str] {
             &["on_off", "heuristics", "decay_wraps", "active_threshold", "ce_threshold", "l4s"]
         }
         "ns3" => &["on_off", "heuristics", "decay_wraps"],
+        "freebsd" => &FREEBSD,
         _ => &[
             "ecn",
             "ecn_mark_limit",
@@ -66,3 +67,16 @@ pub(in crate::laws) fn unused(dialect: &str) -> &'static [&'static str] {
         ],
     }
 }
+
+const FREEBSD: [&str; 10] = [
+    "idle_decay",
+    "dq_threshold",
+    "rate_weight",
+    "tune",
+    "heuristics",
+    "decay_wraps",
+    "byte_mode",
+    "active_threshold",
+    "ce_threshold",
+    "l4s",
+];

@@ -3,13 +3,16 @@
 //!
 //! [`Prio`] serves the first leaf with a packet (Linux `sch_prio.c`). [`Htb`] gives each class a
 //! rate and a ceiling, and lends a class's unused rate to others (Linux `sch_htb.c`). [`Hfsc`]
-//! gives each class service curves (Linux `sch_hfsc.c`). The DSCP of a packet chooses its leaf.
+//! gives each class service curves (Linux `sch_hfsc.c`). [`Ets`] has bands in strict priority and
+//! bands that take turns (Linux `sch_ets.c`, `sch_drr.c`). The DSCP of a packet chooses its leaf.
 
+mod ets;
 mod hfsc;
 mod htb;
 mod leaf;
 mod prio;
 
+pub use ets::Ets;
 pub use hfsc::{Hfsc, HfscNode, ServiceCurve};
 pub use htb::{Htb, HtbNode, MOST_CLASSES, MOST_DEPTH, PRIORITIES};
 pub use prio::Prio;

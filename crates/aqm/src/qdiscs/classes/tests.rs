@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{CODE_POINTS, Hfsc, HfscNode, Htb, HtbNode, Prio, ServiceCurve};
+use super::{CODE_POINTS, Ets, Hfsc, HfscNode, Htb, HtbNode, Prio, ServiceCurve};
 use crate::framing::{Cells, Framing, Packing};
 use crate::law::{Cause, Stage};
 use crate::packet::{Ecn, Packet};
@@ -244,6 +244,40 @@ fn prio_serves_the_first_class_that_has_packets() {
     assert_eq!((qdisc.backlog().packets, qdisc.backlog().bytes), (6, 600));
     let next = |_| qdisc.dequeue(Time::ZERO, &mut rng, &mut sink).map(|it| it.packet.class);
     assert_eq!([0; 7].map(next), [Some(0), Some(0), Some(46), Some(1), Some(2), Some(2), None]);
+}
+
+/// Linux 6.1 sch_ets.c, ets_qdisc_dequeue: a band sends only what its deficit covers.
+#[test]
+fn ets_serves_strict_bands_first_and_then_turns_of_a_quantum() {
+    let class_of = core::array::from_fn(|dscp| if dscp < 3 { dscp as u8 } else { 2 });
+    let plan = Ets { quanta: vec![None, Some(2000), Some(1000)], class_of };
+    let mut qdisc = plan.build(queues("taildrop", 3));
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    for class in [1, 2].into_iter().cycle().take(12).chain([0]) {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 800 }, &mut rng, &mut sink);
+    }
+    let mut next = || qdisc.dequeue(Time::ZERO, &mut rng, &mut sink).map(|it| it.packet.class);
+    let first: Vec<u8> = (0..11).filter_map(|_| next()).collect();
+    // 2000: two of 800 B, 400 B left; 1000: one, 200 B left; then 2400: three; 1200: one.
+    assert_eq!(first, [0, 1, 1, 2, 1, 1, 1, 2, 1, 2, 2]);
+    assert_eq!(qdisc.backlog().packets, 2);
+}
+
+/// A leaf of HTB may overdraw its quantum (fact qdisc-26).
+#[test]
+fn shares_of_ets_are_those_of_the_quanta() {
+    let class_of = core::array::from_fn(|dscp| (dscp > 0) as u8);
+    let plan = Ets { quanta: vec![Some(3000), Some(1000)], class_of };
+    let mut qdisc = plan.build(queues("codel@linux", 2));
+    let (mut rng, mut sink, mut left) = (rng(), Dropped::default(), [0_u32; 2]);
+    for class in [0, 1].into_iter().cycle().take(400) {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 1500 }, &mut rng, &mut sink);
+    }
+    for _ in 0..200 {
+        let departure = qdisc.dequeue(Time::ZERO, &mut rng, &mut sink).expect("packets wait");
+        left[usize::from(departure.packet.class)] += 1;
+    }
+    assert_eq!(left, [150, 50]);
 }
 
 /// PIE's timers run whether or not the other class has packets.

@@ -16,7 +16,7 @@
 //!   datagram.
 //! - Hash collisions are not set-associative (an option of ns-3 that the discs in `ns3/` have).
 //!
-//! The dialects `linux` and `ns3` of a law also select the flow queues of that name:
+//! The dialects `linux`, `ns3` and `freebsd` of a law also select the flow queues of that name:
 //! `fq(codel@linux)`.
 
 use alloc::boxed::Box;
@@ -42,30 +42,37 @@ params! {
         dialects:
             "rfc8290" = "RFC 8290",
             "linux" = "Linux sch_fq_codel.c",
-            "ns3" = "ns-3 FqCoDelQueueDisc";
+            "ns3" = "ns-3 FqCoDelQueueDisc",
+            "freebsd" = "FreeBSD dn_sched_fq_codel.c, dn_sched_fq_pie.c";
         /// Limit on the backlog of all queues together; `overflow` says what is dropped beyond it.
         limit: Limit, POSITIVE, "RFC 8290 §5.2.3" => Limit::Packets(10_240);
         /// Number of queues to which flows are hashed.
         flows: u64, QUEUES, "RFC 8290 §5.2.5" => 1024;
         /// Bytes a queue may send per round, in dialect `linux` at least 256; `auto` is the largest
         /// packet of the link.
-        quantum: OrAuto<Bytes>, ANY_QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None);
+        quantum: OrAuto<Bytes>, ANY_QUANTUM, "RFC 8290 §5.2.4; Linux: psched_mtu" => OrAuto(None),
+            "freebsd": "FreeBSD fq_codel_sysctl" => OrAuto(Some(Bytes(1514)));
         /// What is dropped on overload: packets at the head of the fattest queue, or the arrival.
         overflow: FqOverflow, ANY, "RFC 8290 §4.1" => FqOverflow::Fattest;
         /// What the fattest queue loses half of.
         shed: Shed, ANY, "RFC 8290 §4.1: packets" => Shed::Packets,
             "linux" | "ns3": "Linux fq_codel_drop, ns-3 FqCoDelDrop: bytes" => Shed::Bytes;
         /// At most this many packets are dropped at once on overload.
-        drop_batch: u64, POSITIVE, "RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size" => 64;
+        drop_batch: u64, POSITIVE, "RFC 8290 §4.1: 64; Linux sch_fq_codel.c: drop_batch_size" => 64,
+            "freebsd": "FreeBSD fq_codel_enqueue" => 1;
         /// Bytes that may wait in all queues together, whatever `limit` says: of packets, in
         /// dialect `linux` of the kernel's buffers (`truesize`, 2304 B for a datagram of 1500 B).
         memory_limit: OrOff<Bytes>, POSITIVE, "RFC 8290 has none" => OrOff(None),
             "linux": "Linux sch_fq_codel.c: 32 MiB" => OrOff(Some(Bytes(32 << 20)));
     } behaviour {
-        "credits are used up": "at 0 or below", "Linux sch_fq_codel.c; RFC 8290 §4.2 says negative";
+        "credits are used up": "at 0 or below", "Linux sch_fq_codel.c; RFC 8290 §4.2 says negative",
+            "freebsd": "below 0", "FreeBSD fq_codel_dequeue";
         "a new queue found empty": "becomes old if there are old ones, else inactive",
             "Linux sch_fq_codel.c, fq_codel_dequeue; RFC 8290 §4.2 says old",
-            "ns3": "becomes old", "ns-3 FqCoDelQueueDisc, DoDequeue";
+            "ns3": "becomes old", "ns-3 FqCoDelQueueDisc, DoDequeue",
+            "freebsd": "becomes old", "FreeBSD fq_codel_dequeue";
+        "the fattest queue": "has most bytes", "RFC 8290 §4.1",
+            "freebsd": "has most packets", "FreeBSD fq_codel_enqueue";
         "of equally fat queues": "the one with the lowest number loses packets",
             "Linux sch_fq_codel.c, fq_codel_drop",
             "ns3": "the one that was used first loses packets", "ns-3 FqCoDelQueueDisc";
@@ -75,6 +82,11 @@ params! {
             "quantum `{bytes}B` must be at least 256B in dialect linux (Linux sch_fq_codel.c)"
         )),
         _ => Ok(()),
+    };
+    unused: |dialect| match dialect {
+        // It drops one packet at a time.
+        "freebsd" => &["shed", "drop_batch"],
+        _ => &[],
     };
 }
 
@@ -120,6 +132,9 @@ pub struct Fq<P, L> {
     /// The order in which queues were first used, counted from 1; only dialect `ns3` uses it.
     ranks: Vec<u32>,
     quantum: i64,
+    /// FreeBSD's flow queues may send with 0 credits, drop from the queue with most packets, and
+    /// tell a law when its queue is listed.
+    is_freebsd: bool,
     drop_batch: u64,
     salt: u64,
     /// The earliest timer of the queues that hold packets. It may stay set after these queues have
@@ -153,9 +168,10 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
             memory_limit,
             overflow: params.overflow,
             shed: params.shed,
-            always_retires: params.dialect == "ns3",
+            always_retires: matches!(params.dialect, "ns3" | "freebsd"),
             ranks: vec![0; if params.dialect == "ns3" { count } else { 0 }],
             quantum: quantum as i64,
+            is_freebsd: params.dialect == "freebsd",
             drop_batch: params.drop_batch,
             salt: env.salt,
             alarm: None,
@@ -213,6 +229,7 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let listed = self.lists.listed();
         let fattest = match self.ranks.is_empty() {
+            true if self.is_freebsd => listed.max_by_key(|&i| (self.flows.packets(i), !i)),
             true => self.flows.fattest(listed),
             // ns-3 FqCoDelQueueDisc::FqCoDelDrop: among equally fat queues, the one whose class is
             // oldest.
@@ -239,23 +256,28 @@ impl<P: Packet, L: Aqm> Fq<P, L> {
     /// A queue was found empty. If it was new, it moves to the old list for one round, so that it
     /// cannot immediately become new again (RFC 8290 §4.2). Out of line: rare.
     #[inline(never)]
-    fn retire(&mut self, list: DrrList, index: u32) {
+    fn retire(&mut self, now: Time, list: DrrList, index: u32) {
         self.lists.remove_head(list);
         if list == DrrList::New && (self.always_retires || self.lists.length(DrrList::Old) > 0) {
             self.lists.append(DrrList::Old, index);
+        } else if self.is_freebsd {
+            self.flows.law_mut(index).on_listing(now, false);
         }
     }
 
     /// A packet was appended to a queue. Lists the queue if it was unlisted.
-    fn admit(&mut self, index: u32) {
+    fn admit(&mut self, now: Time, index: u32) {
         let due = self.flows.law(index).next_timer();
         if self.flows.total().packets == 1 {
             self.alarm = due;
         }
         debug_assert!(due >= self.alarm, "the laws of one discipline share one grid of timers");
         if !self.lists.contains(index) {
-            *self.lists.credits_mut(index) = self.quantum;
+            *self.lists.credits_mut(index) = self.quantum + i64::from(self.is_freebsd);
             self.lists.append(DrrList::New, index);
+            if self.is_freebsd {
+                self.flows.law_mut(index).on_listing(now, true);
+            }
         }
     }
 }
@@ -268,7 +290,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
         self.note_use(index);
         self.wake(index, now);
         if self.flows.offer(index, now, packet, is_refused, rng, sink) {
-            self.admit(index);
+            self.admit(now, index);
             if is_full {
                 self.make_room(now, sink);
             }
@@ -292,7 +314,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
                     *self.lists.credits_mut(index) -= i64::from(bytes);
                     return self.flows.pop(index, bytes);
                 }
-                None => self.retire(list, index),
+                None => self.retire(now, list, index),
             }
         }
     }
@@ -338,7 +360,7 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
             Some(DrrList::New) => TurnList::New,
             Some(DrrList::Old) => TurnList::Old,
         };
-        Some(Turn { list, credits })
+        Some(Turn { list, credits: credits - i64::from(self.is_freebsd) })
     }
 
     fn backlog(&self) -> Backlog {

@@ -387,3 +387,14 @@ fn a_flow_queue_says_in_which_list_it_is_and_what_it_may_still_send() {
     assert_eq!(turn(&fq).list, TurnList::Inactive);
     assert_eq!(Qdisc::turn(&fq, 1024), None, "there are 1024");
 }
+
+/// Fact qdisc-25: FreeBSD `fq_codel_enqueue` drops one packet of the queue with most packets.
+#[test]
+fn freebsd_drops_one_packet_of_the_queue_with_most_packets() {
+    let mut params = FqParams::of_dialect("freebsd").unwrap();
+    params.set("limit", "8p").unwrap();
+    let mut fq = Fq::new(&params, &env(), || law::<TailDrop>(&[]));
+    fill(&mut fq, 1, 3, 1500);
+    let log = fill(&mut fq, 2, 6, 64);
+    assert_eq!(log.dropped_ids(), [2000]);
+}

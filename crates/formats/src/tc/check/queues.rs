@@ -101,7 +101,10 @@ fn no_aqm(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
             false if is_dummynet => "give the pipe a scheduler with `type fq_codel`".to_owned(),
             false => "write fq_codel or cake in its place".to_owned(),
         },
-        trial: changed(line, "fq_codel@linux", findings, "the same line under fq_codel"),
+        trial: {
+            let other = if is_dummynet { "fq_codel@freebsd" } else { "fq_codel@linux" };
+            changed(line, other, findings, "the same line under fq_codel")
+        },
         ..finding("no-aqm", TcSeverity::Doubtful, queue)
     });
 }

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 pub use curve::ServiceCurve;
 
 use super::CODE_POINTS;
-use super::leaf::Leaf;
+use super::leaf::PeekedLeaf;
 use crate::law::{Cause, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
@@ -66,50 +66,10 @@ impl Hfsc {
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
     ) -> Box<dyn Qdisc<P>> {
-        let peeked = |queue| PeekedLeaf { leaf: Leaf(queue), next: None };
-        let leaves = super::leaves(self.classes.len(), |class| self.is_leaf(class), queues, peeked);
+        let is_leaf = |class| self.is_leaf(class);
+        let leaves = super::leaves(self.classes.len(), is_leaf, queues, PeekedLeaf::new);
         let classes = Classes::new(self);
         Box::new(Tree { classes, leaves, class_of: self.class_of, held: None })
-    }
-}
-
-/// A leaf whose next packet may already have been taken (qdisc_peek_dequeued).
-struct PeekedLeaf<P> {
-    leaf: Leaf<P>,
-    next: Option<Departure<P>>,
-}
-
-impl<P: Packet> PeekedLeaf<P> {
-    fn is_empty(&self) -> bool {
-        self.next.is_none() && self.leaf.0.is_empty()
-    }
-
-    fn backlog(&self) -> Backlog {
-        let Backlog { packets, bytes, .. } = self.leaf.0.backlog();
-        let next = self.next.as_ref().map_or(0, |next| u64::from(next.packet.bytes()));
-        let (packets, bytes) = (packets + u32::from(self.next.is_some()), bytes + next);
-        Backlog { packets, bytes, link_bytes: bytes }
-    }
-
-    fn dequeue(
-        &mut self,
-        now: Time,
-        rng: &mut Rng,
-        sink: &mut dyn Sink<P>,
-    ) -> Option<Departure<P>> {
-        self.next.take().or_else(|| self.leaf.dequeue(now, rng, sink))
-    }
-
-    /// The size of the next packet; `None` if its AQM drops all packets or holds them back.
-    fn peek(&mut self, now: Time, rng: &mut Rng, sink: &mut dyn Sink<P>) -> Option<u32> {
-        if self.next.is_none() {
-            self.leaf.catch_up(now);
-            if let Some(bytes) = self.leaf.0.peek() {
-                return Some(bytes);
-            }
-            self.next = self.leaf.dequeue(now, rng, sink);
-        }
-        self.next.as_ref().map(|next| next.packet.bytes())
     }
 }
 
