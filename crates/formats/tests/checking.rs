@@ -84,11 +84,7 @@ fn wrong_queues_are_found() {
             None,
             "burst-below-packet",
         ),
-        (
-            "tc qdisc add dev eth0 root tbf rate 500mbit burst 5kb lat 50ms",
-            None,
-            "burst-below-tick",
-        ),
+        ("tc qdisc add dev eth0 root tbf rate 1gbit burst 5kb lat 50ms", None, "burst-below-tick"),
         (&under_htb("sfq"), None, "sfq-perturb"),
         (&under_htb("fq_codel").replace("10mbit", "1mbit"), None, "target-below-packet"),
         (&under_htb("codel target 100ms"), None, "target-above-interval"),
@@ -243,18 +239,93 @@ fn the_shaper_of_a_trial_counts_packets_as_that_of_the_set_up_does() {
 #[test]
 fn the_line_that_the_user_names_decides_whether_the_shaper_counts_enough() {
     let adsl = Framing { overhead: 40, packing: Packing { mpu: 0, cells: Cells::Atm } };
-    let given = TcCircumstances { framing: Some(adsl), line_bps: Some(12_000_000), ..GIVEN };
-    let codes = |stab: &str| {
+    let given = TcCircumstances { framing: Some(adsl), line_bps: Some(10_200_000), ..GIVEN };
+    let codes = |stab: &str, given| {
         let text = under_htb("fq_codel").replace("stab overhead 30", stab);
         check(&read(&text).unwrap(), given).iter().map(|it| it.code).collect::<Vec<_>>()
     };
-    assert_eq!(codes("stab linklayer atm overhead 26"), Vec::<&str>::new());
-    for less in ["", "stab overhead 26", "stab linklayer atm overhead -4"] {
-        assert_eq!(codes(less), ["no-overhead"], "{less}");
+    assert_eq!(codes("stab linklayer atm overhead 26", given), Vec::<&str>::new());
+    // Of 1500 B the line sends 33 cells, and the shaper counts 1514 B, 1540 B and 32 cells.
+    let wide = TcCircumstances { line_bps: Some(11_500_000), ..given };
+    for (less, margin) in [
+        ("", &["no-overhead"][..]),
+        ("stab overhead 26", &[]),
+        ("stab linklayer atm overhead -4", &[]),
+    ] {
+        assert_eq!(codes(less, given), ["no-overhead"], "{less}");
+        assert_eq!(codes(less, wide), margin, "{less}");
     }
     let found = keys(&under_htb("fq_codel"), given, "no-overhead");
     let line = "framing = 40B cells = atm ".to_owned();
     assert_eq!(found, [["framing = 44B ".to_owned(), line.clone()], [line.clone(), line]]);
+}
+
+/// A shaper at 95 % of its line leaves 5 %, and ADSL is at most 24 Mbit/s (ITU-T G.992.5).
+#[test]
+fn the_cost_of_an_overhead_that_is_not_counted_decides() {
+    let cake = |rate: &str| format!("tc qdisc add dev eth0 root cake bandwidth {rate}");
+    let all = findings(&cake("8mbit"), None);
+    assert!(all[0].reason.contains("1500 B takes 16 % more of ADSL"), "{}", all[0].reason);
+    assert_eq!(codes(&cake("40mbit"), None), Vec::<&str>::new());
+    let codes = |rate: &str, line_bps| {
+        let framing =
+            Some(Framing { overhead: 18, packing: Packing { mpu: 64, cells: Cells::None } });
+        let given = TcCircumstances { framing, line_bps: Some(line_bps), ..GIVEN };
+        check(&read(&cake(rate)).unwrap(), given).iter().map(|it| it.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("19mbit", 20_000_000), Vec::<&str>::new());
+    assert_eq!(codes("19900kbit", 20_000_000), ["no-overhead"]);
+}
+
+/// Linux 6.1 sch_tbf.c, tbf_dequeue, with timers of a nanosecond.
+#[test]
+fn a_bucket_is_too_small_where_a_late_timer_costs_rate() {
+    let tbf = |options: &str| {
+        let text = format!("tc qdisc add dev eth0 root tbf {options} lat 50ms");
+        codes(&text, None).contains(&"burst-below-tick")
+    };
+    for enough in ["rate 100mbit burst 5kb", "rate 1gbit burst 15kb", "rate 10mbit burst 1540"] {
+        assert!(!tbf(enough), "{enough}");
+    }
+    assert!(tbf("rate 1gbit burst 5kb") && tbf("rate 200mbit burst 1600"));
+}
+
+/// OpenWrt's sqm-scripts; Linux 6.1 sch_htb.c, htb_change_class; tc-cake(8).
+#[test]
+fn the_set_up_of_a_gateway_is_judged_as_a_whole() {
+    let ifb = "tc qdisc add dev eth0 root cake bandwidth 90mbit docsis nat\n\
+               tc qdisc add dev ifb0 root cake bandwidth 9mbit docsis nat ingress\n";
+    let redirect = "tc qdisc add dev eth0 handle ffff: ingress\n\
+                    tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev \
+                    ifb0\n";
+    let both = format!("{ifb}{redirect}");
+    let right = both.replace("90mbit", "9500kbit").replace("9mbit", "90mbit");
+    let htb = |first: &str| {
+        format!(
+            "tc qdisc add dev eth0 root handle 1: stab overhead 30 htb default 20\n\
+             tc class add dev eth0 parent 1: classid 1:1 htb rate 900mbit\n\
+             tc class add dev eth0 parent 1:1 classid 1:10 htb rate {first} ceil 900mbit\n\
+             tc class add dev eth0 parent 1:1 classid 1:20 htb rate 10mbit ceil 900mbit\n\
+             tc qdisc add dev eth0 parent 1:10 fq_codel\n\
+             tc qdisc add dev eth0 parent 1:20 fq_codel\n"
+        )
+    };
+    let lan = "config queue\n\toption enabled 1\n\toption interface br-lan\n\toption upload \
+               90000\n\toption script piece_of_cake.qos\n";
+    let by_host = "tc qdisc add dev eth0 root cake bandwidth 18mbit docsis dual-srchost";
+    for (text, expected) in [
+        (ifb, &["ifb-unused"][..]),
+        (&both, &["directions-exchanged"]),
+        (&right, &[]),
+        (&htb("800mbit"), &["htb-quantum"]),
+        (&htb("10mbit"), &[]),
+        (&htb("800mbit quantum 9000"), &[]),
+        (lan, &["sqm-on-lan"]),
+        (by_host, &["cake-without-nat"]),
+        (&format!("{by_host} nat"), &[]),
+    ] {
+        assert_eq!(codes(text, None), expected, "{text}");
+    }
 }
 
 /// cake and sfb always mark, and dualpi2 does by default.

@@ -8,19 +8,19 @@ use super::shapers::{aqm_of, described};
 use super::trial::{Hop, trial};
 use super::{Findings, TcFinding, TcSeverity};
 
-/// An Ethernet frame with a VLAN tag, preamble and gap.
-const USUAL: Framing = Framing { overhead: 44, packing: Packing::NONE };
-/// A full packet, and an acknowledgement.
-const PACKETS_BYTES: [u32; 2] = [1500, 40];
+/// Most that a line adds: cake's `conservative`, less its four bytes.
+const ADSL: Framing = Framing { overhead: 44, packing: Packing { mpu: 0, cells: Cells::Atm } };
+/// A full packet, and one of a call.
+const PACKETS_BYTES: [u32; 2] = [1500, 200];
+/// What a shaper at 95 % of its line leaves, relative to its rate.
+const MARGIN: f64 = 1.0 / 0.95 - 1.0;
+/// The rate of the fastest ADSL (ITU-T G.992.5).
+const FASTEST_ADSL_BPS: u64 = 24_000_000;
 
 pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     overhead(line, findings);
     below_the_packet(line, findings);
 }
-
-/// Faster lines are seldom DSL. Those of Ethernet and DOCSIS add less than the usual margin below
-/// the line's rate to full packets: 38 B and 18 B to 1500 B.
-const FASTEST_DSL_BPS: u64 = 50_000_000;
 
 /// Finds a shaper that counts fewer bytes than the line adds.
 fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
@@ -31,11 +31,15 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
         && !is_given
         && !has_details(findings.setup, &line.device);
     let (counted, given) = (line.counted(), findings.given);
-    let adds = given.framing.unwrap_or(USUAL);
-    let is_less = PACKETS_BYTES.iter().any(|it| counted.bytes(*it) < adds.bytes(*it));
+    let adds = given.framing.unwrap_or(ADSL);
     let bps = shaper.bps;
-    let is_unlikely = is_given || bps > FASTEST_DSL_BPS;
-    if is_hidden || !is_less || is_unlikely && given.framing.is_none() {
+    // What is missing of each packet, relative to what the shaper counts.
+    let missing =
+        PACKETS_BYTES.map(|it| adds.bytes(it) as f64 / counted.bytes(it).max(1) as f64 - 1.0);
+    let margin = given.line_bps.map_or(MARGIN, |line| line as f64 / bps as f64 - 1.0);
+    let is_unlikely = is_given || bps > FASTEST_ADSL_BPS;
+    let is_enough = missing.iter().all(|it| *it <= margin.max(0.0));
+    if is_hidden || is_enough || is_unlikely && given.framing.is_none() {
         return;
     }
     let line_bps = given.line_bps.filter(|it| *it > bps).unwrap_or(bps);
@@ -50,8 +54,8 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
     let model = format!("a line of {rate} that adds {}; after: the shaper counts it", shown(adds));
     let remedy = match given.framing {
         Some(adds) => remedy(adds),
-        None => "add the overhead of the line: cake `overhead 44` (or a keyword such as docsis), \
-                 else `stab overhead 30 linklayer ethernet`"
+        None => "name the line with --medium; for ADSL write cake `overhead 44 atm`, else `stab \
+                 overhead 30 linklayer atm`"
             .to_owned(),
     };
     findings.add(TcFinding {
@@ -62,14 +66,17 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
             true => "the shaper counts less than the line adds to packets".to_owned(),
             false => "the shaper does not count what the line adds to packets".to_owned(),
         },
-        reason: match adds.packing.cells {
-            Cells::None => {
-                "with small packets the line is full before the shaper is, and the queue moves \
-                 there"
-            }
-            _ => "the line is full before the shaper is, and the queue moves there",
-        }
-        .to_owned(),
+        reason: format!(
+            "a packet of {} B takes {:.0} % more of {} than the shaper counts, one of {} B {:.0} \
+             %, and its rate leaves {:.0} %{}: then the line is full first, and the queue is there",
+            PACKETS_BYTES[0],
+            100.0 * missing[0].max(0.0),
+            if given.framing.is_some() { "the line" } else { "ADSL" },
+            PACKETS_BYTES[1],
+            100.0 * missing[1].max(0.0),
+            100.0 * margin.max(0.0),
+            if given.line_bps.is_some() { "" } else { " at 95 % of the line" },
+        ),
         evidence: match is_given {
             true => {
                 format!("{} at {}, which adds {}", shaper.kind, rate_in_words(bps), shown(counted))

@@ -2,6 +2,7 @@
 //! after if they can be simulated.
 
 mod framing;
+mod gateway;
 mod queues;
 mod shapers;
 mod trial;
@@ -107,6 +108,7 @@ pub fn check(setup: &TcSetup, given: TcCircumstances) -> Vec<TcFinding> {
         }
         queues::check(line, &mut findings);
     }
+    gateway::check(&all, &mut findings);
     for TcPolicer { device, line, .. } in &setup.policers {
         findings.add(TcFinding {
             code: "policer",
