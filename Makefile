@@ -18,7 +18,7 @@ DEMO := traffic-mix --aqm taildrop,codel,fq_codel,pie@ns2,pi2:target=20ms,tupdat
 demo: $(or $(wildcard $(VENV)/installed),$(VENV)/tried)
 	$(BIN)/sojourn compare $(DEMO)
 	@ls python/sojourn/live/page/sojourn-live.html > /dev/null 2>&1 || echo "no page for" \
-	    "\`sojourn live\` yet: rustup target add wasm32-unknown-unknown && make web && make demo"
+	    "\`sojourn live\` yet: rustup component add rust-src && make web && make demo"
 
 ## develop: builds the package in place, in cargo's development profile: seconds after an edit
 develop: $(VENV)/developed

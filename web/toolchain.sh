@@ -2,7 +2,7 @@
 # Fetches a compiler for WebAssembly from Debian into the user's cache, next to any installed
 # Rust. Debian's packages of it conflict with Debian's own rustc only, so they are unpacked and
 # not installed; the standard library is compiled from the sources among them. Needs apt; with
-# rustup, `rustup target add wasm32-unknown-unknown` does instead. 140 MB to fetch, half a minute.
+# rustup, `rustup component add rust-src` does instead. 140 MB to fetch, half a minute.
 #
 #     sh web/toolchain.sh
 set -eu
@@ -11,7 +11,7 @@ if [ -e "$cache/complete" ]; then
     exit 0
 fi
 if ! command -v apt-get >/dev/null; then
-    echo "web/toolchain.sh needs apt; use \`rustup target add wasm32-unknown-unknown\`" >&2
+    echo "web/toolchain.sh needs apt; use \`rustup component add rust-src\`" >&2
     exit 1
 fi
 rm -rf "$cache.part"

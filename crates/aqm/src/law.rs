@@ -8,6 +8,7 @@
 //! law and queues.
 // tidy: allow(length): the one table of causes
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::effective::Effective;
@@ -344,6 +345,75 @@ pub trait Aqm: Send {
 pub trait Observable: Aqm {
     /// The state variables written by [`Aqm::observe`].
     fn vars(&self) -> &'static [Var];
+}
+
+/// A law whose type is not known, as in a discipline that serves many laws.
+impl Aqm for Box<dyn Observable> {
+    fn is_limit_first(&self) -> bool {
+        (**self).is_limit_first()
+    }
+
+    fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        (**self).on_enqueue(now, head, queue, rng)
+    }
+
+    fn on_overflow(&mut self, now: Time, queue: Backlog) {
+        (**self).on_overflow(now, queue);
+    }
+
+    fn on_eviction(&mut self, now: Time, queue: Backlog) {
+        (**self).on_eviction(now, queue);
+    }
+
+    fn on_dequeue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
+        (**self).on_dequeue(now, head, queue, rng)
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        (**self).on_empty(now);
+    }
+
+    fn on_listing(&mut self, now: Time, is_listed: bool) {
+        (**self).on_listing(now, is_listed);
+    }
+
+    fn is_inert(&self) -> bool {
+        (**self).is_inert()
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        (**self).next_timer()
+    }
+
+    fn on_head(&mut self, enqueued: Option<Time>) {
+        (**self).on_head(enqueued);
+    }
+
+    fn on_timer(&mut self, now: Time, queue: Backlog) {
+        (**self).on_timer(now, queue);
+    }
+
+    fn on_idle_timers(&mut self, now: Time) {
+        (**self).on_idle_timers(now);
+    }
+
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        (**self).on_rate(now, rate);
+    }
+
+    fn observe(&self, out: &mut [f64]) {
+        (**self).observe(out);
+    }
+
+    fn evidence(&self) -> Option<Evidence<'_>> {
+        (**self).evidence()
+    }
+}
+
+impl Observable for Box<dyn Observable> {
+    fn vars(&self) -> &'static [Var] {
+        (**self).vars()
+    }
 }
 
 impl<L: Law> Observable for L {

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::law::{Aqm, Env, Law, Observable, Stage, Var, Verdict};
+use crate::law::{Aqm, Env, Observable, Stage, Var, Verdict};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
 use crate::qdiscs::queues::law_queue::LawQueue;
@@ -181,20 +181,12 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fifo<P, L> {
     }
 }
 
-/// Makes a [`Fifo`] from parameters; the registry calls it.
-pub fn build<P: Packet + Send + 'static, L: Law>(
-    params: &FifoParams,
-    law: &L::Params,
-    env: &Env,
-) -> Box<dyn Qdisc<P>> {
-    build_with(params, env, |env| L::new(law, env))
-}
-
-/// Like `build`, with a law that `make` constructs for the discipline's environment.
-pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
+/// Makes a [`Fifo`] from parameters, with the law that `make` returns for its environment; the
+/// registry calls it.
+pub fn build<P: Packet + Send + 'static, L: Observable + 'static>(
     params: &FifoParams,
     env: &Env,
-    make: impl FnOnce(&Env) -> L,
+    make: &mut dyn FnMut(&Env) -> L,
 ) -> Box<dyn Qdisc<P>> {
     let (limit, overflow) = (params.limit, params.overflow);
     let law = make(&Env { limit, ..*env });

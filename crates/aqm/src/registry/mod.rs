@@ -32,7 +32,7 @@ pub use kernels::{
 };
 pub use presets::{PRESETS, Preset, Setting};
 pub use spec::{Discipline, QdiscSpec};
-use watched::{Watched, WatchedScheme};
+use watched::{WatchedScheme, watched};
 
 pub use crate::params::hint;
 
@@ -67,7 +67,7 @@ macro_rules! registry {
                 return arrange_custom(spec, law, env, |law| law);
             }
             $(if spec.law == <$law as Law>::NAME {
-                return arrange::<P, $law>(spec, env);
+                return arrange::<P, $law, _>(spec, env, |law| law);
             })*
             $($(#[$only])* if spec.law == <$scheme as Scheme>::NAME {
                 let (NoParams { .. }, params) = configure(spec)?;
@@ -106,10 +106,10 @@ macro_rules! registry {
             env: &Env,
         ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
             if let Some(law) = &spec.custom {
-                return arrange_custom(spec, law, env, Watched::new);
+                return arrange_custom(spec, law, env, watched);
             }
             $(if spec.law == <$law as Law>::NAME {
-                return arrange::<P, Watched<$law>>(spec, env);
+                return arrange::<P, $law, _>(spec, env, watched);
             })*
             Ok(Box::new(WatchedScheme::new(build(spec, env)?)))
         }
@@ -267,18 +267,19 @@ pub fn unknown_law(name: &str) -> SpecError {
     SpecError::unknown_kind("AQM", name, names())
 }
 
-fn arrange<P: Packet + Send + 'static, L: Law>(
+fn arrange<P: Packet + Send + 'static, L: Law, W: Observable + 'static>(
     spec: &QdiscSpec,
     env: &Env,
+    wrap: fn(L) -> W,
 ) -> Result<Box<dyn Qdisc<P>>, SpecError> {
     match spec.discipline {
         Discipline::Fifo => {
             let (discipline, law) = configure::<fifo::FifoParams, L::Params>(spec)?;
-            Ok(fifo::build::<P, L>(&discipline, &law, env))
+            Ok(fifo::build(&discipline, env, &mut |env| wrap(L::new(&law, env))))
         }
         Discipline::Fq => {
             let (discipline, law) = configure::<fq::FqParams, L::Params>(spec)?;
-            Ok(fq::build::<P, L>(&discipline, &law, env))
+            Ok(fq::build(&discipline, env, &mut |env| wrap(L::new(&law, env))))
         }
         Discipline::Own => Err(unknown_law(&spec.law)),
     }
@@ -293,11 +294,11 @@ fn arrange_custom<P: Packet + Send + 'static, L: Observable + 'static>(
     match spec.discipline {
         Discipline::Fifo => {
             let (discipline, params) = configure_custom::<fifo::FifoParams>(spec, law)?;
-            Ok(fifo::build_with(&discipline, env, |env| wrap(law.make(&params, env))))
+            Ok(fifo::build(&discipline, env, &mut |env| wrap(law.make(&params, env))))
         }
         Discipline::Fq => {
             let (discipline, params) = configure_custom::<fq::FqParams>(spec, law)?;
-            Ok(fq::build_with(&discipline, env, |env| wrap(law.make(&params, env))))
+            Ok(fq::build(&discipline, env, &mut |env| wrap(law.make(&params, env))))
         }
         Discipline::Own => Err(unknown_law(&spec.law)),
     }

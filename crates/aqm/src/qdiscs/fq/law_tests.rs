@@ -2,7 +2,7 @@
 
 use super::tests::{fill, fq_of, offer, rng};
 use super::*;
-use crate::law::{Aqm, Cause, Stage, Verdict};
+use crate::law::{Aqm, Cause, Law, Stage, Verdict};
 use crate::laws::codel::CoDel;
 use crate::laws::pie::Pie;
 use crate::laws::taildrop::TailDropParams;

@@ -24,7 +24,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::effective::Effective;
-use crate::law::{Aqm, Env, Law, Observable, Var};
+use crate::law::{Aqm, Env, Observable, Var};
 use crate::packet::{Backlog, Packet};
 use crate::params::{Bytes, OrAuto, OrOff};
 use crate::qdisc::{Departure, Qdisc, Sink, Turn, TurnList};
@@ -383,20 +383,12 @@ impl<P: Packet + Send, L: Observable> Qdisc<P> for Fq<P, L> {
     }
 }
 
-/// Makes an [`Fq`] from parameters; the registry calls it.
-pub fn build<P: Packet + Send + 'static, L: Law>(
-    params: &FqParams,
-    law: &L::Params,
-    env: &Env,
-) -> Box<dyn Qdisc<P>> {
-    build_with(params, env, |env| L::new(law, env))
-}
-
-/// Like `build`, with laws that `make` constructs for the discipline's environment.
-pub(crate) fn build_with<P: Packet + Send + 'static, L: Observable + 'static>(
+/// Makes an [`Fq`] from parameters, with laws that `make` returns for its environment; the registry
+/// calls it.
+pub fn build<P: Packet + Send + 'static, L: Observable + 'static>(
     params: &FqParams,
     env: &Env,
-    mut make: impl FnMut(&Env) -> L,
+    make: &mut dyn FnMut(&Env) -> L,
 ) -> Box<dyn Qdisc<P>> {
     let env = Env { limit: params.limit, ..*env };
     Box::new(Fq::<P, L>::new(params, &env, || make(&env)))

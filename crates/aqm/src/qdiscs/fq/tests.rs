@@ -1,5 +1,5 @@
 use super::*;
-use crate::law::{Cause, Stage};
+use crate::law::{Cause, Law, Stage};
 use crate::laws::codel::{CoDel, CoDelParams};
 use crate::laws::taildrop::TailDrop;
 use crate::params::Params;
