@@ -1,7 +1,7 @@
 // An AQM as a form, made from the registry: kind, dialect, every parameter.
 
 import { type AqmText, parse, write } from "./aqm-text";
-import { element } from "./dom";
+import { element, withCode } from "./dom";
 import type { Aqm, Catalogue, Param } from "./protocol";
 
 /** A number with its unit: `15ms` is 15 and `ms`; null for other words. */
@@ -66,7 +66,7 @@ export class AqmForm {
   }
 
   set refusal(message: string) {
-    this.error.textContent = message;
+    this.error.replaceChildren(...withCode(message));
     this.text.setAttribute("aria-invalid", String(message !== ""));
   }
 

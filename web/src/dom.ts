@@ -23,6 +23,13 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** A text whose words in backticks are code. */
+export function withCode(text: string): (Node | string)[] {
+  const code = (part: string): Node => element("code", { textContent: part });
+  const parts = text.split(/`([^`]+)`/).map((part, i) => (i % 2 === 1 ? code(part) : part));
+  return parts.filter((part) => part !== "");
+}
+
 /** On a narrow screen, less important parts are folded. */
 export function foldOnNarrow(): void {
   if (!matchMedia("(max-width: 720px)").matches) return;

@@ -1,6 +1,6 @@
 // Files and texts that the user drops, pastes or chooses.
 
-import { isTcShow } from "./tc-show";
+import { Refused } from "./client";
 
 const LARGEST_FILE_BYTES = 64e6;
 /** Length of the beginning of a file by which a trace is recognised. */
@@ -10,7 +10,8 @@ const LOOKED_AT = 2000;
 export interface Receiver {
   scenario(text: string): Promise<void>;
   trace(name: string, text: string): Promise<void>;
-  qdisc(text: string): Promise<void>;
+  /** Rejects if the text is no set-up. */
+  setup(text: string): Promise<void>;
   refuse(sentence: string): void;
 }
 
@@ -19,15 +20,26 @@ function isTrace(text: string): boolean {
   return /^\s*\d+\s*(\n\s*\d+\s*)*$/.test(whole);
 }
 
+/** Whether a text is a scenario, whatever its name. */
+function isScenario(text: string): boolean {
+  return /^\s*\[\[?(links|flows)\b/m.test(text);
+}
+
 async function take(name: string, text: string, to: Receiver): Promise<void> {
-  if (isTcShow(text)) await to.qdisc(text);
-  else if (name.endsWith(".toml")) await to.scenario(text);
+  if (name.endsWith(".toml") || isScenario(text)) await to.scenario(text);
   else if (isTrace(text)) await to.trace(name, text);
   else {
-    to.refuse(
-      `${name} is neither a scenario (.toml) nor a Mahimahi trace (one millisecond a line) ` +
-        "nor what `tc qdisc show` prints",
-    );
+    try {
+      await to.setup(text);
+    } catch (failure) {
+      const { message } = failure as Error;
+      to.refuse(
+        failure instanceof Refused && failure.refusal.place !== ""
+          ? message
+          : `${name} is neither a scenario (.toml) nor a Mahimahi trace (one millisecond a ` +
+              `line). As output of tc: ${message}`,
+      );
+    }
   }
 }
 
@@ -52,7 +64,7 @@ export function receive(chooser: HTMLInputElement, to: Receiver): void {
   });
   document.addEventListener("paste", (event) => {
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    const field = (event.target as HTMLElement).closest("input, .cm-editor");
+    const field = (event.target as HTMLElement).closest("input, textarea, .cm-editor");
     if (!field && text !== "") void take("the pasted text", text, to);
   });
   chooser.onchange = () => {

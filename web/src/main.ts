@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { AqmForm } from "./aqm-form";
 import { Client, Refused } from "./client";
-import { by, foldOnNarrow } from "./dom";
+import { by, foldOnNarrow, withCode } from "./dom";
 import { Editor } from "./editor";
 import { explanation, sentence } from "./explain";
 import { command, csv, parquet, save, svg } from "./exports";
@@ -16,10 +16,10 @@ import { Views } from "./views";
 import { Plane } from "./plane";
 import { PresetField } from "./preset-field";
 import { PRESETS } from "./presets";
-import type { Catalogue, Checked } from "./protocol";
+import type { Catalogue, Checked, Setup } from "./protocol";
 import { Results } from "./results";
 import { showForm } from "./scenario-form";
-import { described, readTcShow } from "./tc-show";
+import { SetupPanel, withoutLimit } from "./setup";
 import { type PageState, decode, encode } from "./url-state";
 
 const SEEMS_LONG_PACKETS = 2e7;
@@ -37,7 +37,7 @@ function begin(): PageState {
 
 function say(text: string, kind: "note" | "error" = "note"): void {
   const box = by("message");
-  box.textContent = text;
+  box.replaceChildren(...withCode(text));
   box.className = kind;
 }
 
@@ -129,7 +129,7 @@ class Page {
     const { refusal } = failure;
     const place = /queue/.test(refusal.place) && refusal.line === null;
     if (refusal.line !== null) this.editor.error = refusal;
-    by("text-error").textContent = place ? "" : failure.message;
+    by("text-error").replaceChildren(...withCode(place ? "" : failure.message));
     say(failure.message, "error");
   }
 
@@ -260,32 +260,49 @@ class Page {
 
   /** Content that is dropped on the page, pasted, or chosen with the file button. */
   private incoming(): void {
+    const setup = new SetupPanel(this.lab.client, {
+      queue: (queue) => this.takeQueue(queue),
+      scenario: (text, queue) => {
+        if (queue) this.setAqm(0, queue.aqm);
+        this.taken(text);
+      },
+      say,
+    });
     receive(by("file"), {
       scenario: (text) => {
         this.taken(text);
         return this.settled;
       },
       trace: (name, text) => this.takeTrace(name, text),
-      qdisc: (text) => this.takeQdisc(text),
+      setup: (text) => setup.open(text),
       refuse: (sentence) => say(sentence, "error"),
     });
   }
 
   /** Side A runs the AQM of a machine. */
-  private async takeQdisc(text: string): Promise<void> {
+  private async takeQueue({ kind, device, aqm }: NonNullable<Setup["queue"]>): Promise<void> {
+    const { watched = "", document } = this.lab.checked ?? {};
+    const hasBuffer = Boolean(document?.links[watched]?.buffer);
+    const taken = hasBuffer ? withoutLimit(aqm) : aqm;
     try {
-      const shown = readTcShow(text);
-      const { watched = "", document } = this.lab.checked ?? {};
-      const hasBuffer = Boolean(document?.links[watched]?.buffer);
-      const aqm = hasBuffer ? shown.unlimited : shown.aqm;
-      await this.lab.client.ask<Checked>({ call: "check", ...this.lab.setting(0), aqm });
-      this.lab.state.aqms[0] = aqm;
-      if (this.forms[0]) this.forms[0].value = aqm;
-      await this.rewind();
-      say(described(shown, hasBuffer));
+      await this.lab.client.ask<Checked>({ call: "check", ...this.lab.setting(0), aqm: taken });
     } catch (failure) {
       say((failure as Error).message, "error");
+      return;
     }
+    this.setAqm(0, taken);
+    await this.rewind();
+    const limit =
+      taken === aqm
+        ? ""
+        : " Its limit is left out, as the line has a buffer: delete `buffer` and read it again.";
+    say(`Side A runs ${kind}${device ? ` of ${device}` : ""} as in the text.${limit}`);
+  }
+
+  private setAqm(side: number, aqm: string): void {
+    this.lab.state.aqms[side] = aqm;
+    const form = this.forms[side];
+    if (form) form.value = aqm;
   }
 
   /** A trace is available under its own name and under every name in the scenario. */

@@ -11,6 +11,14 @@ export interface Setting {
   files?: Record<string, string>;
 }
 
+/** A text with the rate and RTT of its line and the device, where the text leaves them open. */
+export interface PastedSetup {
+  text: string;
+  rate?: string | undefined;
+  rtt?: string | undefined;
+  device?: string | undefined;
+}
+
 export type Request =
   | { call: "catalogue" }
   | ({ call: "check" } & Setting)
@@ -20,7 +28,8 @@ export type Request =
   | { call: "step_packet"; session: number }
   | { call: "set_queue"; session: number; aqm: string }
   | { call: "finish"; session: number }
-  | { call: "close"; session: number };
+  | { call: "close"; session: number }
+  | ({ call: "setup" } & PastedSetup);
 
 export interface Refusal {
   place: string;
@@ -139,4 +148,27 @@ export interface Finished {
   packets: number;
   summary: SummaryRow[];
   delay_cdf: [number, number][];
+}
+
+/** Something wrong or doubtful in a set-up. */
+export interface Finding {
+  severity: "wrong" | "doubtful";
+  code: string;
+  line: number;
+  title: string;
+  reason: string;
+  evidence: string;
+  remedy: string;
+}
+
+/** A set-up of tc, as `sojourn tc import` and `sojourn tc check` describe it. */
+export interface Setup {
+  devices: string[];
+  queue: { device: string; kind: string; aqm: string } | null;
+  /** The scenario, or why it has none. */
+  scenario: string | null;
+  refusal: string | null;
+  read: string[];
+  unknown: string[];
+  findings: Finding[];
 }

@@ -473,14 +473,43 @@ test("what tc shows, pasted, is the AQM of side A", { skip }, async () => {
       "target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64 \n",
   );
   await page.waitForFunction(() =>
-    /fq_codel of eth0 as tc shows it/.test(document.querySelector("#message").textContent),
+    /fq_codel of eth0 as in the text/.test(document.querySelector("#message").textContent),
   );
   assert.match(await text("message"), /Its limit is left out, as the line has a buffer/);
   assert.match(await page.inputValue("#text-a"), /^fq_codel@linux:.*flows=1024/);
   await finish();
   await paste("qdisc htb 1: dev eth1 root refcnt 2 r2q 10\n");
   await page.waitForFunction(() =>
-    /tc shows htb; the page reads/.test(document.querySelector("#message").textContent),
+    /the line of htb lacks default, .* cut off/.test(
+      document.querySelector("#message").textContent,
+    ),
+  );
+  assert.equal(await page.locator("#message code").first().textContent(), "default");
+  assert.deepEqual(problems, []);
+});
+
+test("a pasted set-up has findings and becomes the scenario", { skip }, async () => {
+  await open();
+  await page.click("#setup > summary");
+  await page.fill("#setup-text", "qdisc");
+  await page.click("#setup-read");
+  await page.waitForFunction(() => document.querySelector("#message.error") !== null);
+  await page.fill(
+    "#setup-text",
+    "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x10 direct_packets_stat 0\n" +
+      "qdisc fq_codel 110: dev eth0 parent 1:10 limit 1001p flows 1024 quantum 1514 " +
+      "target 5ms interval 100ms memory_limit 4Mb ecn drop_batch 64\n" +
+      "class htb 1:10 root leaf 110: prio 0 rate 1Mbit ceil 1Mbit burst 1600b cburst 1600b\n",
+  );
+  await page.click("#setup-read");
+  await page.waitForFunction(() =>
+    /fq_codel of eth0 as in the text/.test(document.querySelector("#message").textContent),
+  );
+  assert.match(await text("setup-found"), /Wrong: .*Remedy: |Doubtful: .*Remedy: /);
+  assert.match(await text("setup-found"), /40ms is assumed/);
+  await page.click("#setup-scenario");
+  await page.waitForFunction(
+    () => document.querySelector("#scenario-name").textContent === "pasted",
   );
   assert.deepEqual(problems, []);
 });

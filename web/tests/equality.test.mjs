@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import test from "node:test";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { fingerprints, module, root, simulator } from "./support.mjs";
+import { fingerprints, root, simulator } from "./support.mjs";
 
 const call = await simulator();
 const records = await fingerprints();
@@ -15,20 +15,6 @@ for (const { scenario, aqm, digest, setting } of records) {
     assert.equal(call({ call: "run", ...setting }).ok?.digest, digest);
   });
 }
-
-// Defaults of Linux 6.1 as iproute2 6.1 shows them.
-const TC_LINES = [
-  "pfifo 8001: root refcnt 2 limit 1000p",
-  "bfifo 8001: root refcnt 2 limit 122Kb",
-  "codel 8001: root refcnt 2 limit 1000p target 5ms interval 100ms ecn",
-  "fq_codel 0: dev eth0 root refcnt 2 limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms memory_limit 32Mb ecn drop_batch 64",
-  "pie 8001: root refcnt 2 limit 1000p target 15ms tupdate 15ms alpha 2 beta 20",
-  "fq_pie 8001: root refcnt 2 limit 10240p flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 quantum 1514b memory_limit 32Mb ecn_prob 10",
-  "red 8001: root refcnt 2 limit 400000b min 30000b max 90000b ecn",
-  "sfq 8001: root refcnt 2 limit 127p quantum 1514b depth 127 divisor 1024",
-  "cake 8001: root refcnt 2 bandwidth unlimited diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw overhead 0",
-  "cake 8001: root refcnt 2 bandwidth 20Mbit besteffort flows rtt 50ms memlimit 4Mb",
-];
 
 test("a run in slices, observed and stepped packet by packet, has the native digest", () => {
   const { digest, setting } = records.find(
@@ -100,16 +86,6 @@ test("every preset of the page is a legal scenario", async () => {
       .sort(),
     files.map((file) => `rfc7928/${file}`).sort(),
   );
-});
-
-test("every AQM that tc shows is one that the simulator takes", async () => {
-  const { readTcShow } = await module("tc-show");
-  const { setting } = records.find((one) => one.scenario === "dumbbell-cubic");
-  const text = setting.text.replace(/^buffer.*$/m, "");
-  for (const words of TC_LINES) {
-    const { aqm } = readTcShow(`qdisc ${words}`);
-    assert.equal(call({ call: "check", ...setting, text, aqm }).error, undefined, aqm);
-  }
 });
 
 test("a damaged call and an unknown session are refused", () => {

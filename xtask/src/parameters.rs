@@ -33,11 +33,11 @@ which is compared with the text that was asked for.
 ";
 
 const PAGE_IMPORT: &str = "
-## The live page's import of tc
+## Import of tc
 
-The page turns a line of `tc qdisc show` into an AQM of ours and lists the words that have no
-counterpart here. Every parameter that the kernel takes is set, except those that tc does not show:
-RED's `burst`, `bandwidth` and `mean_packet_bytes` (`web/tests/texts.test.mjs`).
+`sojourn tc` and the live page turn a discipline that tc shows into an AQM of ours and list the words
+that have no counterpart here. Every parameter that the kernel takes is set, except those that tc
+does not show: RED's `bandwidth` and `mean_packet_bytes` (`web/tests/setup.test.mjs`).
 ";
 
 const KERNEL: &str = "

@@ -1,7 +1,9 @@
 //! Wrong set-ups as people post them, and their findings.
 
 use sojourn_aqm::{Cells, Framing, Packing};
-use sojourn_formats::tc::{TcCircumstances, TcFinding, check, read};
+use sojourn_formats::tc::{
+    TcCircumstances, TcFinding, TcReport, TcWish, check, read, read_shown, report, scenario,
+};
 
 const GIVEN: TcCircumstances =
     TcCircumstances { line_bps: None, framing: None, rtt_ns: 40_000_000, load: 4 };
@@ -378,4 +380,55 @@ fn a_time_without_a_unit_is_found_and_a_contradiction_once() {
         let bare = all.iter().filter(|it| it.code == "time-without-unit");
         assert_eq!(bare.map(|it| it.title.as_str()).collect::<Vec<_>>(), titles, "{text}");
     }
+}
+
+const SHOWN_FQ_CODEL: &str = "limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms \
+                              memory_limit 32Mb ecn drop_batch 64";
+
+fn reported(text: &str, wish: &TcWish) -> TcReport {
+    let found = read_shown(text).and_then(|setup| report(&setup, wish));
+    found.unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+#[test]
+fn a_report_has_the_same_scenario_and_findings_as_import_and_check() {
+    let text = "qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 10Mbit besteffort \
+                triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw overhead 0\n";
+    let wish = TcWish { name: "line".to_owned(), ..TcWish::default() };
+    let (found, setup) = (reported(text, &wish), read(text).unwrap());
+    assert_eq!(found.scenario, scenario(&setup, &wish));
+    assert_eq!(found.findings, check(&setup, GIVEN));
+    let queue = found.queue.unwrap();
+    assert_eq!((queue.device.as_str(), queue.kind.as_str()), ("eth0", "cake"));
+}
+
+#[test]
+fn a_report_names_the_queue_of_a_set_up_without_a_rate() {
+    let text = format!("qdisc fq_codel 0: dev eth0 root {SHOWN_FQ_CODEL} wondrous 3\n");
+    let text = text.as_str();
+    let found = reported(text, &TcWish::default());
+    assert_eq!(found.queue.map(|it| it.kind).as_deref(), Some("fq_codel"));
+    assert!(found.scenario.unwrap_err().message.contains("--rate 50mbit"));
+    assert!(found.unknown.iter().any(|it| it.contains("wondrous")), "{:?}", found.unknown);
+}
+
+#[test]
+fn a_report_of_several_devices_lists_them_and_takes_the_chosen_one() {
+    let line = |device: &str| format!("qdisc fq_codel 0: dev {device} root {SHOWN_FQ_CODEL}\n");
+    let text = &(line("eth0") + &line("wlan0"));
+    let found = reported(text, &TcWish::default());
+    assert_eq!((found.devices, found.queue), (vec!["eth0".to_owned(), "wlan0".to_owned()], None));
+    let wish = TcWish { device: Some("wlan0".to_owned()), ..TcWish::default() };
+    assert_eq!(reported(text, &wish).queue.map(|it| it.device).as_deref(), Some("wlan0"));
+}
+
+#[test]
+fn output_of_tc_is_read_alone_as_with_everything_else_and_other_texts_are_refused() {
+    let text = format!("qdisc fq_codel 0: dev eth0 root {SHOWN_FQ_CODEL}\n");
+    assert_eq!(read_shown(&text), read(&text));
+    for other in ["", "hello", "tc qdisc add dev eth0 root fq_codel", "config queue"] {
+        let error = read_shown(other).unwrap_err();
+        assert!(error.message.contains("`sojourn tc import`"), "{error}");
+    }
+    assert_eq!(read_shown("<pre>\n").unwrap_err(), read("<pre>\n").unwrap_err());
 }

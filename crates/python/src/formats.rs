@@ -80,12 +80,7 @@ pub fn tc_check(
         let severity = it.severity.name();
         (it.code, severity, it.line, it.title, it.reason, it.evidence, it.remedy, trial)
     });
-    let rows = rows.collect();
-    let unknown = setup
-        .notes
-        .iter()
-        .filter(|it| matches!(it.kind, tc::TcNoteKind::Unknown | tc::TcNoteKind::Rounded));
-    Ok((rows, unknown.map(|it| format!("line {}: {}", it.line, it.text)).collect()))
+    Ok((rows.collect(), tc::not_understood(&setup).collect()))
 }
 
 /// The link of a scenario: device, whether it is the ingress, bit/s, depth of its bucket and

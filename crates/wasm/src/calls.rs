@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use sojourn_aqm::{Span, Time};
+use sojourn_formats::FormatError;
 use sojourn_scenario::{Resolved, Scenario, ScenarioError, Source};
 use sojourn_sim::SimError;
 use sojourn_sim::session::Session;
 
 use crate::page_call::{ChangedScenario, PageCall};
-use crate::{catalogue, observed};
+use crate::{catalogue, observed, setup};
 
 /// More flows than this are refused: a page could not show them.
 const MOST_FLOWS: u64 = 10_000;
@@ -44,6 +45,12 @@ impl Refusal {
 
 impl From<ScenarioError> for Refusal {
     fn from(error: ScenarioError) -> Refusal {
+        Refusal { place: error.place, message: error.message }
+    }
+}
+
+impl From<FormatError> for Refusal {
+    fn from(error: FormatError) -> Refusal {
         Refusal { place: error.place, message: error.message }
     }
 }
@@ -95,6 +102,7 @@ impl Calls {
                 self.sessions.remove(&session);
                 Ok(Value::Null)
             }
+            PageCall::Setup(given) => Ok(setup::read(given)?),
         }
     }
 

@@ -13,6 +13,7 @@ pub mod calls;
 mod catalogue;
 mod observed;
 mod page_call;
+mod setup;
 
 use std::cell::RefCell;
 

@@ -45,6 +45,21 @@ pub(crate) enum PageCall {
         /// Its number.
         session: usize,
     },
+    /// Reads what `tc qdisc show` prints.
+    Setup(PastedSetup),
+}
+
+/// Output of `tc qdisc show`, and what the user adds to it, in tc's units.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PastedSetup {
+    pub(crate) text: String,
+    /// The rate of the line.
+    pub(crate) rate: Option<String>,
+    /// The base round-trip time.
+    pub(crate) rtt: Option<String>,
+    /// The device, if the text has several.
+    pub(crate) device: Option<String>,
 }
 
 /// A scenario with the page's changes.

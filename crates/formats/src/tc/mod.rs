@@ -41,6 +41,7 @@ mod options;
 mod places;
 mod policer;
 mod qosmate;
+mod report;
 mod scenario;
 mod scheduler;
 mod scheduler_toml;
@@ -72,6 +73,7 @@ pub use check::{TcCircumstances, TcFinding, TcSeverity, TcTrial, check};
 pub use export::{TcBucket, TcLink, TcWords, words_of};
 pub use export_link::commands_of;
 pub use line::lines;
+pub use report::{TcQueue, TcReport, not_understood, report};
 pub use scenario::{TcImport, TcWish, scenario};
 pub use scheduler_toml::{TcScheduler, TcSchedulerClass};
 pub use shaped::{ShapedLine, TcShaper};
@@ -106,18 +108,6 @@ fn of_text(text: &str) -> Result<TcSetup, FormatError> {
         return json::read(text);
     }
     let lines = || text.lines().map(|line| commands::without_prompt(line).trim());
-    let is_change = |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        words.windows(2).any(|pair| {
-            matches!(pair[0], "qdisc" | "class" | "filter")
-                && (matches!(pair[1], "add" | "replace" | "change" | "link" | "del" | "delete")
-                    || pair[1].starts_with('$'))
-        })
-    };
-    let is_shown = |line: &str| {
-        let mut words = line.split_whitespace();
-        words.next() == Some("qdisc") && words.nth(1).is_some_and(|handle| handle.ends_with(':'))
-    };
     // A post often contains both configuration and state; the state shows what the kernel does. A
     // script may use variables with the same names as a configuration's.
     if !lines().any(is_shown)
@@ -152,6 +142,42 @@ fn of_text(text: &str) -> Result<TcSetup, FormatError> {
                 .to_owned(),
         })),
     }
+}
+
+/// Reads only what `tc qdisc show` and `tc class show` print, as [`read`] does. The live page has no
+/// room for the rest.
+///
+/// # Errors
+/// As [`read`], and for every other text.
+pub fn read_shown(text: &str) -> Result<TcSetup, FormatError> {
+    refuse_non_text(text)?;
+    let text = &*cleaned::cleaned(text);
+    let text = &*abbreviations::expanded(text);
+    if !text.contains("qdisc") || text.lines().any(is_change) {
+        return Err(FormatError::whole(
+            "this is not what `tc -s qdisc show` prints: paste that, or give commands and other \
+             programs' settings to `sojourn tc import`",
+        ));
+    }
+    let mut setup = shown::read(text)?;
+    setup.qdiscs.iter_mut().for_each(ets::as_prio);
+    Ok(setup)
+}
+
+/// Whether a line has a command that changes disciplines.
+fn is_change(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.windows(2).any(|pair| {
+        matches!(pair[0], "qdisc" | "class" | "filter")
+            && (matches!(pair[1], "add" | "replace" | "change" | "link" | "del" | "delete")
+                || pair[1].starts_with('$'))
+    })
+}
+
+/// Whether a line shows a discipline.
+fn is_shown(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("qdisc") && words.nth(1).is_some_and(|handle| handle.ends_with(':'))
 }
 
 /// Whose settings a text has, if another program's, and the remedy.

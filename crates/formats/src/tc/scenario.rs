@@ -7,7 +7,7 @@ use super::netem;
 use super::policer;
 use super::scheduler_toml::packing;
 use super::shaped::{ShapedLine, has_details};
-use super::tree::{TcNoteKind, TcSetup, TcSource};
+use super::tree::{TcNote, TcNoteKind, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
 
@@ -36,7 +36,7 @@ pub struct TcImport {
     pub unknown: Vec<String>,
 }
 
-const ASSUMED_RTT_NS: u64 = 40_000_000;
+pub(super) const ASSUMED_RTT_NS: u64 = 40_000_000;
 
 /// One direction of the scenario.
 struct Direction<'a> {
@@ -49,13 +49,7 @@ struct Direction<'a> {
 /// # Errors
 /// Names a contradiction, the device to choose, or a missing rate.
 pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError> {
-    let refused = setup
-        .notes
-        .iter()
-        .find(|it| matches!(it.kind, TcNoteKind::Contradiction | TcNoteKind::Refused));
-    if let Some(note) = refused {
-        return Err(FormatError::at(note.line, note.text.clone()));
-    }
+    refuse_contradiction(setup)?;
     let all = lines(setup);
     let chosen = choose(setup, &all, wish)?;
     let rtt = match &wish.rtt {
@@ -110,6 +104,28 @@ pub fn scenario(setup: &TcSetup, wish: &TcWish) -> Result<TcImport, FormatError>
         household::flows(&names, &show_time(rtt + added))
     );
     Ok(import)
+}
+
+/// The line whose queue the scenario has; `None` if the text has a policer alone.
+///
+/// # Errors
+/// As [`scenario`], except for the rate.
+pub(super) fn chosen_line(
+    setup: &TcSetup,
+    wish: &TcWish,
+) -> Result<Option<ShapedLine>, FormatError> {
+    refuse_contradiction(setup)?;
+    let all = lines(setup);
+    Ok(choose(setup, &all, wish)?.first().map(|it| it.line.clone()))
+}
+
+fn refuse_contradiction(setup: &TcSetup) -> Result<(), FormatError> {
+    let is_refused =
+        |it: &&TcNote| matches!(it.kind, TcNoteKind::Contradiction | TcNoteKind::Refused);
+    match setup.notes.iter().find(is_refused) {
+        Some(note) => Err(FormatError::at(note.line, note.text.clone())),
+        None => Ok(()),
+    }
 }
 
 /// A text as TOML, without characters that need escapes.
