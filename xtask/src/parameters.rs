@@ -35,9 +35,9 @@ which is compared with the text that was asked for.
 const PAGE_IMPORT: &str = "
 ## Import of tc
 
-`sojourn tc` and the live page turn a discipline that tc shows into an AQM of ours and list the words
-that have no counterpart here. Every parameter that the kernel takes is set, except those that tc
-does not show: RED's `bandwidth` and `mean_packet_bytes` (`web/tests/setup.test.mjs`).
+`sojourn tc` and the live page turn a discipline that tc shows into an AQM of ours and list the
+words that have no counterpart here. Every parameter that the kernel takes is set, except those that
+tc does not show: RED's `bandwidth` and `mean_packet_bytes` (`web/tests/setup.test.mjs`).
 ";
 
 const KERNEL: &str = "

@@ -144,8 +144,8 @@ fn of_text(text: &str) -> Result<TcSetup, FormatError> {
     }
 }
 
-/// Reads only what `tc qdisc show` and `tc class show` print, as [`read`] does. The live page has no
-/// room for the rest.
+/// Reads only what `tc qdisc show` and `tc class show` print, as [`read`] does. The live page has
+/// no room for the rest.
 ///
 /// # Errors
 /// As [`read`], and for every other text.
