@@ -70,7 +70,8 @@ impl DrrLists {
 
     /// The next queue with credits. Each queue without credits gets a quantum and moves to the end
     /// of the old list.
-    #[inline]
+    // Inlined in native code only, because the web page must stay small.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn next_to_send(&mut self, quantum: i64) -> Option<(DrrList, u32)> {
         while self.ends[DrrList::New as usize].length > 0 {
             let index = self.ends[DrrList::New as usize].first;

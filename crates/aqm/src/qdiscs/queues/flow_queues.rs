@@ -75,13 +75,11 @@ impl<P: Packet> PacketQueue for FlowQueue<'_, P> {
         self.packets.pool.head(self.chain)
     }
 
-    // Inlined in native code only, because the web page must stay small.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    /// Appends a packet; [`FlowQueues::offer`] counts it, because counting it here would copy it
+    /// once more.
+    #[inline]
     fn push(&mut self, enqueued: Time, packet: P) {
-        let Counted { pool, total, buffers } = &mut *self.packets;
-        total.add(packet.bytes());
-        buffers.add(buffers.of(&packet));
-        pool.push(self.chain, enqueued, packet);
+        self.packets.pool.push(self.chain, enqueued, packet);
     }
 
     #[inline]
@@ -172,6 +170,7 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> bool {
+        let (bytes, buffer) = (packet.bytes(), self.packets.buffers.of(&packet));
         let mut queue = self.queue(index);
         match queue.judge_arrival(now, &packet, full, rng, sink) {
             Verdict::Pass => queue.waiting.push(now, packet),
@@ -181,6 +180,8 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
                 return false;
             }
         }
+        self.packets.total.add(bytes);
+        self.packets.buffers.add(buffer);
         true
     }
 
