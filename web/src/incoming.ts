@@ -10,7 +10,7 @@ const LOOKED_AT = 2000;
 export interface Receiver {
   scenario(text: string): Promise<void>;
   trace(name: string, text: string): Promise<void>;
-  /** Rejects if the text is no set-up. */
+  /** Rejects if the text lacks a set-up. */
   setup(text: string): Promise<void>;
   refuse(sentence: string): void;
 }

@@ -58,7 +58,7 @@ export class SetupPanel {
     };
   }
 
-  /** Shows a text from elsewhere; rejects, as the simulator refuses a text that is no set-up. */
+  /** Shows a text from elsewhere; rejects, as the simulator refuses a text without a set-up. */
   async open(text: string): Promise<void> {
     this.text.value = text;
     this.device.replaceChildren();

@@ -40,7 +40,7 @@ const USUAL_LOAD: u64 = 4;
 /// All about a set-up.
 ///
 /// # Errors
-/// For a wish that is no rate or time.
+/// For a wished rate or time that cannot be read.
 pub fn report(setup: &TcSetup, wish: &TcWish) -> Result<TcReport, FormatError> {
     let rate = wish.rate.as_deref().map(units::rate).transpose().map_err(FormatError::whole)?;
     let rtt = wish.rtt.as_deref().map(|it| units::time(it, 1e6)).transpose();
