@@ -93,7 +93,9 @@ impl<P: Packet> Link<P> {
             forward(server.pass_ahead(now, packet, observer), packet);
             return mem::replace(&mut self.next_service, Time::NEVER) != Time::NEVER;
         }
-        let was_empty = self.queue.put(now, *packet, observer);
+        let was_empty = !server.is_followed() && self.queue.is_empty();
+        let Queue { discipline, rng } = &mut self.queue;
+        discipline.enqueue(now, *packet, rng, observer);
         let is_woken = (was_empty || self.serves_while_held) && !self.queue.is_empty();
         if is_woken {
             if server.is_idle() {

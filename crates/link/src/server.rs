@@ -112,6 +112,12 @@ impl<P: Packet> Steady<P> {
         self.is_idle() && self.line.is_settled()
     }
 
+    /// Whether its service ends with a call, so that no arrival needs to wake it.
+    #[inline]
+    pub(crate) fn is_followed(&self) -> bool {
+        self.ahead == Ahead::Followed
+    }
+
     /// Records that a packet is queued behind one sent ahead. If this is the first packet behind
     /// it, returns when the packet sent ahead will have left.
     #[inline]
