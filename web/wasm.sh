@@ -45,5 +45,5 @@ export CARGO_ENCODED_RUSTFLAGS
 # The standard library is compiled too, which takes an option that is not stable.
 export RUSTC_BOOTSTRAP=1
 cargo build --quiet --package sojourn-wasm --lib --target "$target" --target-dir "$folder" \
-    --profile web -Z build-std=std,panic_abort
+    --profile web -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size
 cp "$folder/$target/web/sojourn_wasm.wasm" "$folder/sojourn.wasm"
