@@ -284,8 +284,8 @@ pub trait Aqm: Send {
         let _ = now;
     }
 
-    /// Flow queues of dialect `freebsd` list the queue, after its first packet was appended, or stop
-    /// to list it, when it was found empty.
+    /// Flow queues of dialect `freebsd` listed the queue after its first packet was appended, or
+    /// found it empty and no longer list it.
     fn on_listing(&mut self, now: Time, is_listed: bool) {
         let _ = (now, is_listed);
     }
