@@ -988,6 +988,40 @@ def test_the_measurement_is_never_replaced(
     assert trace.read_text() == "0\n5\n"
 
 
+def test_a_page_shows_what_was_read_and_what_the_run_gives(tmp_path: Path) -> None:
+    rows = "time_s,rate_mbps,rtt_ms,loss_%\n0,2,31,0\n2,1,40,1\n4,2,33,0\n"
+    log = written(tmp_path, rows, "<a>.csv")
+    page = tmp_path / "made" / "page.html"
+    target = tmp_path / "line.toml"
+    assert cli.main(["import", str(log), "-o", str(target), "--report", str(page)]) == 0
+    text = page.read_text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "Read: 6 s, a link of 1 to 2 Mbit/s down, round trips of 31 to 40 ms, losses" in text
+    for size in text.split('<div class="drawing')[1:]:
+        for panel in ("rate of the link down [Mbit/s]", "round trip [ms]", "loss [%]"):
+            assert panel in size
+        # Two lines in each of three panels and in the legend, the simulated ones dashed.
+        assert size.count('stroke-linejoin="round"') == 8 and size.count("stroke-dasharray") == 4
+    for words in ("rtt_ms</code>", "tail drop, as in Linux", "sojourn import ", "--report"):
+        assert words in text
+    assert "<a>" not in text and "://" not in text and "src=" not in text and "url(" not in text
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, target = written(tmp_path, ROWS, "log.csv"), tmp_path / "line.toml"
+    for report, words in (
+        (log / "page.html", "cannot be written"),
+        (log, "is the measurement file"),
+        (target, "is the scenario's file"),
+    ):
+        arguments = ["import", str(log), "-o", str(target), "--report", str(report)]
+        assert cli.main(arguments) == 2
+        error = capsys.readouterr().err
+        assert words in error and error.count("\n") == 1 and not target.exists()
+    assert log.read_bytes() == ROWS
+
+
 @pytest.mark.parametrize("line", ["9" * 200_000, "\u00b2", "bytes from " + "seq=1 time " * 20_000])
 def test_a_long_line_takes_no_time(tmp_path: Path, line: str) -> None:
     began = time.process_time()

@@ -150,6 +150,16 @@ def test_replayed_packets_arrive_as_they_were_captured(
     assert "open-loop" in target.read_text()
 
 
+def test_the_page_of_a_capture_compares_what_was_captured(
+    captured: tuple[Path, sojourn.Result], tmp_path: Path
+) -> None:
+    source, page = captured[0] / "receiver.pcapng", tmp_path / "page.html"
+    target = str(tmp_path / "again.toml")
+    assert cli.main(["import", str(source), "-o", target, "--report", str(page)]) == 0
+    text = page.read_text()
+    assert "captured traffic up [Mbit/s]" in text and "round trips and losses" in text.lower()
+
+
 def test_round_trips_are_those_of_the_scenario(captured: tuple[Path, sojourn.Result]) -> None:
     folder, _ = captured
     measured = read(folder / "sender.pcapng")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from sojourn.cli import console, once, options
 from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.importing import Imported, Measurement
 
 
 @once.command(
@@ -17,7 +21,7 @@ from sojourn.errors import InputError
 Examples:
   sojourn import iperf3.json --rtt 30ms -o line.toml
   sojourn import lte.csv --unit rate=kbit/s -o lte.toml
-  sojourn import capture.pcapng -o traffic.toml
+  sojourn import capture.pcapng -o traffic.toml --report traffic.html
   sojourn import ping.txt --rate 50mbit | sojourn run -
 """,
 )
@@ -57,6 +61,12 @@ Examples:
 )
 @click.option("--from", "begin", metavar="TIME", help="Leave out what is before this time: 10s.")
 @click.option("--to", "end", metavar="TIME", help="Leave out what is after this time: 70s.")
+@click.option(
+    "--report",
+    type=options.FilePath(path_type=Path, dir_okay=False),
+    metavar="FILE.html",
+    help="Also run the scenario once, and write a page with what was read and what the run gives.",
+)
 @options.json_option
 def import_file(
     file: Path,
@@ -68,6 +78,7 @@ def import_file(
     kind: Literal["transfers", "packets"] | None,
     begin: str | None,
     end: str | None,
+    report: Path | None,
     as_json: bool,
 ) -> int:
     """Make a scenario of a measurement file, such as one of iperf3, irtt, ping or Flent.
@@ -77,17 +88,15 @@ def import_file(
     files, and captures (pcap, pcapng), each also compressed. What was read and what is assumed is
     printed to stderr and written at the head of the scenario.
     """
-    from sojourn.importing import Assumptions, imported, read
-    from sojourn.importing.part import part
-    from sojourn.importing.units import seconds
+    from sojourn.importing import Assumptions, imported
     from sojourn.importing.writing import write
     from sojourn.reading import shown
 
-    measured = read(file, dict(_unit(text) for text in units), kind)
-    if begin or end:
-        measured = part(
-            measured, seconds(begin or "0s"), seconds(end) if end else None, shown(file.name)
-        )
+    if report is not None:
+        from sojourn.importing import page
+
+        page.check(report, file, output)
+    measured = _measured(file, units, kind, begin, end)
     stem = file.name.split(".")[0] or "measurement"
     result = imported(measured, stem, shown(file.name), Assumptions(rate, rtt, delay), stem)
     if as_json and output is None:
@@ -97,6 +106,9 @@ def import_file(
         console.say(f"read: {text}")
     for text in result.assumed:
         console.say(f"not in the file: {text}")
+    if report is not None:
+        _write_page(report, file, measured, result, output)
+        written.append(report)
     if as_json:
         console.show_json(
             {
@@ -108,6 +120,62 @@ def import_file(
             }
         )
     return 0
+
+
+def _measured(
+    file: Path,
+    units: tuple[str, ...],
+    kind: Literal["transfers", "packets"] | None,
+    begin: str | None,
+    end: str | None,
+) -> Measurement:
+    from sojourn.importing import read
+    from sojourn.importing.part import part
+    from sojourn.importing.units import seconds
+    from sojourn.reading import shown
+
+    measured = read(file, dict(_unit(text) for text in units), kind)
+    if begin or end:
+        measured = part(
+            measured, seconds(begin or "0s"), seconds(end) if end else None, shown(file.name)
+        )
+    return measured
+
+
+def _write_page(
+    report: Path, file: Path, measured: Measurement, result: Imported, output: Path | None
+) -> None:
+    """Run the scenario and write the page."""
+    from sojourn import files
+    from sojourn.importing import page, simulated
+    from sojourn.importing.writing import write
+    from sojourn.reading import shown
+
+    with files.scratch() as folder:
+        scenario = folder / "scenario.toml"
+        write(result, file, scenario, "scenario")
+        run = simulated.compared(scenario, measured, console.meter(), options.store(fresh=False))
+    commands = [_command()]
+    if output is not None:
+        commands.append(shlex.join(["sojourn", "run", shown(output)]))
+    page.write(report, page.page(shown(file.name), measured, result, run, commands))
+
+
+def _command() -> str:
+    """The command as it was given."""
+    from sojourn.reading import shown
+
+    context = click.get_current_context()
+    words = ["sojourn", "import"]
+    for parameter in context.command.params:
+        value = context.params[parameter.name or ""]
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(parameter, click.Argument):
+                words.append(shown(each))
+            elif each is not None and each is not False:
+                option = parameter.opts[-1]
+                words += [option] if each is True else [option, shown(each)]
+    return shlex.join(words)
 
 
 def _unit(text: str) -> tuple[str, str]:

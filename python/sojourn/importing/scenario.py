@@ -19,6 +19,9 @@ _MOST_PACKETS = 4_294_967_295
 _PACKET_BITS = 12_000
 _ARRIVAL_S = 1.0
 """Time for the last packets of a capture to arrive."""
+_CALL_KBPS, _CALL_BYTES = 87, 218
+CALL_PACKETS_PER_S = _CALL_KBPS * 1e3 / 8 / _CALL_BYTES
+"""Packets that flow ``call`` sends in a second."""
 
 
 @dataclass(frozen=True)
@@ -262,6 +265,7 @@ def _flows(
         f'path = ["{links[0]}"]',
         f'rtt = "{rtt}"',
         f'start = "{start}"',
-        'app = { kind = "cbr", rate = "87kbit", packet = "218B", voice = true }',
+        f'app = {{ kind = "cbr", rate = "{_CALL_KBPS}kbit", packet = "{_CALL_BYTES}B", '
+        "voice = true }",
         "",
     ]
