@@ -171,7 +171,8 @@ def _left_out(measured: Measurement, found: list[ImportedSeries]) -> list[str]:
     if not names & {"round trip", "one-way delay"}:
         left_out.append("delays: the file has none")
     if "loss" not in names:
-        left_out.append("losses: the file has none")
+        known = measured.loss is not None
+        left_out.append(f"losses: {'nothing was lost' if known else 'the file does not say'}")
     return left_out
 
 
