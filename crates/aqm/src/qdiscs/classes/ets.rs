@@ -13,7 +13,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::CODE_POINTS;
-use super::leaf::PeekedLeaf;
+use super::leaf::{PeekedLeaf, total};
 use crate::law::Var;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
@@ -33,12 +33,15 @@ impl Ets {
     /// The discipline with the queues of its bands.
     ///
     /// # Panics
-    /// If the number of queues differs from that of the bands, or a quantum is zero.
+    /// If the number of queues differs from that of the bands, a DSCP has a band without a queue,
+    /// or a quantum is zero.
     pub fn build<P: Packet + Send + 'static>(
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
     ) -> Box<dyn Qdisc<P>> {
-        assert_eq!(queues.len(), self.quanta.len(), "one queue per band");
+        let count = queues.len();
+        assert_eq!(count, self.quanta.len(), "one queue per band");
+        assert!(self.class_of.iter().all(|&class| usize::from(class) < count), "a band each");
         assert!(!self.quanta.contains(&Some(0)), "a turn without bytes would never end");
         let band = |(queue, &quantum)| Band { leaf: PeekedLeaf::new(queue), quantum, deficit: 0 };
         let bands = queues.into_iter().zip(&self.quanta).map(band).collect();
@@ -78,7 +81,7 @@ impl<P: Packet> Bands<P> {
             let next = band.leaf.peek(now, rng, sink).map(u64::from);
             match (next, band.quantum) {
                 (None, _) if !band.leaf.is_empty() => {
-                    self.held = band.leaf.leaf.0.held_until();
+                    self.held = earlier(self.held, band);
                     return None;
                 }
                 (Some(bytes), Some(quantum)) if bytes > band.deficit => {
@@ -98,6 +101,11 @@ impl<P: Packet> Bands<P> {
             }
         }
     }
+}
+
+/// The earlier of a time and of when a band can send again.
+fn earlier<P: Packet>(held: Option<Time>, band: &Band<P>) -> Option<Time> {
+    [held, band.leaf.leaf.0.held_until()].into_iter().flatten().min()
 }
 
 impl<P: Packet + Send> Qdisc<P> for Bands<P> {
@@ -126,8 +134,7 @@ impl<P: Packet + Send> Qdisc<P> for Bands<P> {
                 return Some(departure);
             }
             if !band.leaf.is_empty() {
-                let own = band.leaf.leaf.0.held_until();
-                self.held = [self.held, own].into_iter().flatten().min();
+                self.held = earlier(self.held, band);
             }
         }
         self.by_turns(now, rng, sink)
@@ -154,11 +161,7 @@ impl<P: Packet + Send> Qdisc<P> for Bands<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.leaves().fold(Backlog::EMPTY, |sum, leaf| {
-            let one = leaf.backlog();
-            let (packets, bytes) = (sum.packets + one.packets, sum.bytes + one.bytes);
-            Backlog { packets, bytes, link_bytes: bytes }
-        })
+        total(self.leaves().map(PeekedLeaf::backlog))
     }
 
     fn is_empty(&self) -> bool {

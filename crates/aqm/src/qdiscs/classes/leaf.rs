@@ -80,10 +80,9 @@ impl<P: Packet> PeekedLeaf<P> {
     }
 }
 
-/// The backlog of several leaves.
-pub(super) fn total<'a, P: Packet + 'a>(leaves: impl Iterator<Item = &'a Leaf<P>>) -> Backlog {
-    leaves.fold(Backlog::EMPTY, |sum, leaf| {
-        let one = leaf.0.backlog();
+/// The backlog of several leaves together.
+pub(super) fn total(leaves: impl Iterator<Item = Backlog>) -> Backlog {
+    leaves.fold(Backlog::EMPTY, |sum, one| {
         let bytes = sum.bytes + one.bytes;
         Backlog { packets: sum.packets + one.packets, bytes, link_bytes: bytes }
     })

@@ -80,7 +80,7 @@ impl<P: Packet + Send> Qdisc<P> for Bands<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        total(self.leaves.iter())
+        total(self.leaves.iter().map(|leaf| leaf.0.backlog()))
     }
 
     fn is_empty(&self) -> bool {

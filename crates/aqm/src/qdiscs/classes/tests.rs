@@ -263,6 +263,22 @@ fn ets_serves_strict_bands_first_and_then_turns_of_a_quantum() {
     assert_eq!(qdisc.backlog().packets, 2);
 }
 
+/// Each band waits for its own shaper; the link must wake for the one that can send first.
+#[test]
+fn ets_is_held_until_the_first_of_its_bands_can_send() {
+    let class_of = core::array::from_fn(|dscp| u8::from(dscp > 0));
+    let shaped = ["cake:bandwidth=8mbit", "cake:bandwidth=800kbit"];
+    let shaped = shaped.map(|aqm| queues(aqm, 1).remove(0));
+    let mut qdisc = Ets { quanta: vec![None, Some(1000)], class_of }.build(shaped.into());
+    let (mut rng, mut sink) = (rng(), Dropped::default());
+    for class in [0, 1, 0, 1] {
+        qdisc.enqueue(Time::ZERO, Classed { class, bytes: 1000 }, &mut rng, &mut sink);
+    }
+    let mut next = || qdisc.dequeue(Time::ZERO, &mut rng, &mut sink).map(|it| it.packet.class);
+    assert_eq!([next(), next(), next()], [Some(0), Some(1), None]);
+    assert_eq!(qdisc.held_until(), Some(ms(1)));
+}
+
 /// A leaf of HTB may overdraw its quantum (fact qdisc-26).
 #[test]
 fn shares_of_ets_are_those_of_the_quanta() {

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 pub use curve::ServiceCurve;
 
 use super::CODE_POINTS;
-use super::leaf::PeekedLeaf;
+use super::leaf::{PeekedLeaf, total};
 use crate::law::{Cause, Stage, Var};
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
@@ -196,11 +196,7 @@ impl<P: Packet + Send> Qdisc<P> for Tree<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.leaves().fold(Backlog::EMPTY, |sum, leaf| {
-            let one = leaf.backlog();
-            let (packets, bytes) = (sum.packets + one.packets, sum.bytes + one.bytes);
-            Backlog { packets, bytes, link_bytes: bytes }
-        })
+        total(self.leaves().map(PeekedLeaf::backlog))
     }
 
     fn is_empty(&self) -> bool {

@@ -216,7 +216,7 @@ impl<P: Packet + Send> Qdisc<P> for Tree<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        let classes = total(self.leaves());
+        let classes = total(self.leaves().map(|leaf| leaf.0.backlog()));
         let bytes = classes.bytes + self.direct_bytes;
         let packets = classes.packets + self.direct.len() as u32;
         Backlog { packets, bytes, link_bytes: bytes }
