@@ -138,18 +138,19 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
     use crate::planning::tests_of_programs::{BOTH, line, wish};
     use crate::planning::{Kernel, plan_with_programs};
 
+    /// Folders made: tests run at the same time, each in its own.
+    static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+
     /// The remedies for these texts, in which `HERE` is a folder that only the machine has.
     fn remedies(texts: &[&str], own: Option<&str>) -> Vec<String> {
-        let folder = env::temp_dir().join(format!(
-            "sojourn-{}-{}",
-            std::process::id(),
-            own.map_or(0, str::len)
-        ));
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("sojourn-{}-{number}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         for name in ["serve.py", "tool"] {
             fs::write(folder.join(name), "").unwrap();
