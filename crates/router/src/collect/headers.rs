@@ -253,10 +253,13 @@ mod tests {
         folder
     }
 
+    /// Reads results, and removes them.
     fn read(folder: &Path) -> Result<Vec<CapturedPacket>, String> {
         let none = |_: &str| Err(ErrorKind::NotFound.into());
         let scenario = Scenario::load(TEXT, &Source::default(), &none).unwrap();
-        headers(folder, scenario.resolved(), &plan())
+        let found = headers(folder, scenario.resolved(), &plan());
+        fs::remove_dir_all(folder).unwrap();
+        found
     }
 
     #[test]
