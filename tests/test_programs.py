@@ -15,10 +15,12 @@ import pytest
 import sojourn
 from conftest import NO_KERNEL
 from guests import KERNEL, needs_kernel
+from sojourn import _core
 from sojourn.cli import main
 from sojourn.engines.child import Cpu
 from sojourn.engines.linux import guest
 from sojourn.errors import InputError, RunFailed, ScenarioError
+from sojourn.programs.running import with_bottleneck
 from sojourn.programs.wish import Programs, gather
 
 LINE = """
@@ -322,6 +324,22 @@ def test_programs_run_in_a_guest_behind_the_kernels_disciplines_or_our_router(
         pytest.skip(NO_KERNEL)
     with pytest.raises(error, match=r"engine\.linux\.(where|bottleneck)"):
         sojourn.run_programs(written(tmp_path, more=more), {"client": "true"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "bottleneck"),
+    [
+        ("", "sojourn"),
+        ("hz = 250", "sojourn"),
+        ('bottleneck = "kernel"', "kernel"),
+        ('bottleneck = "sojourn"', "sojourn"),
+    ],
+)
+def test_programs_run_behind_our_router_unless_the_scenario_names_a_bottleneck(
+    tmp_path, settings, bottleneck
+):
+    line = written(tmp_path, more=f"[engine.linux]\n{settings}" if settings else "")
+    assert _core.linux_wish(with_bottleneck(line))[1] == bottleneck
 
 
 def test_a_pair_on_the_command_line_needs_a_name(line, capsys):

@@ -3054,8 +3054,9 @@ class LinuxEngine(_Part):
     Attributes:
         bottleneck: Where the bottleneck runs. ``kernel`` is the kernel's own queueing discipline.
             ``sojourn`` is any of our AQMs in a router in user space. ``sojourn-module`` is any of
-            our AQMs in the kernel, as a module. All of them run under the kernel's TCP. Default:
-            ``"kernel"``.
+            our AQMs in the kernel, as a module. All of them run under the kernel's TCP. Left out,
+            it is ``kernel``, and ``sojourn`` under programs (``sojourn exec``) unless a link has a
+            scheduler.
         where: Where the kernel runs: ``guest`` in virtual time, ``uml`` in a guest of Debian's
             package user-mode-linux in real time, ``host`` in network namespaces of this machine in
             real time, ``auto`` the first of these that works here. Default: ``"auto"``.

@@ -22,7 +22,7 @@ use crate::scenario::Scenario;
 #[pyfunction]
 pub fn linux_wish(scenario: &Scenario) -> (&'static str, &'static str, u32) {
     let linux = scenario.loaded.scenario.resolved().linux;
-    (linux.place.word(), linux.bottleneck.word(), linux.hz)
+    (linux.place.word(), linux.bottleneck().word(), linux.hz)
 }
 
 /// The plan of a scenario on real hosts, as JSON: for a kernel of `hz`, which is by default the

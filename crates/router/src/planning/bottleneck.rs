@@ -110,7 +110,7 @@ pub(super) fn reverse_link(
     warnings: &mut Vec<String>,
 ) -> Planned<Option<ReverseLink>> {
     let Some((link, index)) = links.reverse else { return Ok(None) };
-    let other = match scenario.linux.bottleneck {
+    let other = match scenario.linux.bottleneck() {
         LinuxBottleneck::Kernel => Some("the kernel's own"),
         LinuxBottleneck::SojournModule => Some("the module's"),
         LinuxBottleneck::Sojourn => None,
@@ -153,7 +153,7 @@ pub(super) fn bottleneck(
     kernel: Kernel,
     warnings: &mut Vec<String>,
 ) -> Planned<(Bottleneck, Option<KernelQueue>)> {
-    match scenario.linux.bottleneck {
+    match scenario.linux.bottleneck() {
         LinuxBottleneck::Sojourn => {
             let delays = if kernel.delays_in_router { delays(scenario, link) } else { Vec::new() };
             let link = router_link(link, index, Direction::Forward, delays)?;
@@ -266,7 +266,7 @@ pub(super) fn module(
     Links { forward: link, .. }: Links<'_>,
 ) -> Option<ModuleAqm> {
     let rate = rates(link)?[0].1;
-    (scenario.linux.bottleneck == LinuxBottleneck::SojournModule).then(|| ModuleAqm {
+    (scenario.linux.bottleneck() == LinuxBottleneck::SojournModule).then(|| ModuleAqm {
         aqm: link.queue.to_string(),
         seed: scenario.seed,
         rate_bps: rate.as_bps(),
@@ -323,7 +323,7 @@ fn kernel_bottleneck(
         warnings.extend(classes.warnings.iter().cloned());
         return Ok((bottleneck, KernelQueue::Classes(Box::new(classes))));
     }
-    let discipline = match scenario.linux.bottleneck {
+    let discipline = match scenario.linux.bottleneck() {
         LinuxBottleneck::SojournModule => tc::module(&link.queue),
         LinuxBottleneck::Kernel | LinuxBottleneck::Sojourn => tc::translate(&link.queue, &context),
     };

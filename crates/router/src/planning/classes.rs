@@ -43,7 +43,7 @@ pub(super) fn classes(
     context: TcContext,
 ) -> Planned<TcClasses> {
     let place = format!("links.{}.scheduler", link.name);
-    if scenario.linux.bottleneck != LinuxBottleneck::Kernel {
+    if scenario.linux.bottleneck() != LinuxBottleneck::Kernel {
         let message = "our module has one queue; take engine.linux.bottleneck = \"kernel\", or use \
                        engine sim";
         return refuse(place, message);

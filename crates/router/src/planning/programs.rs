@@ -57,7 +57,7 @@ pub fn plan_with_programs(
             "a run needs a host behind the link, whose name begins with client",
         );
     }
-    if scenario.linux.bottleneck == LinuxBottleneck::SojournModule {
+    if scenario.linux.bottleneck() == LinuxBottleneck::SojournModule {
         let message = "programs run with the kernel's own disciplines (\"kernel\") or with our \
                        router (\"sojourn\")";
         return refuse("engine.linux.bottleneck", message);

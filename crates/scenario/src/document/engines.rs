@@ -26,8 +26,10 @@ impl Engines {
 pub struct LinuxEngine {
     /// Where the bottleneck runs. `kernel` is the kernel's own queueing discipline. `sojourn` is
     /// any of our AQMs in a router in user space. `sojourn-module` is any of our AQMs in the
-    /// kernel, as a module. All of them run under the kernel's TCP.
-    pub bottleneck: LinuxBottleneck,
+    /// kernel, as a module. All of them run under the kernel's TCP. Left out, it is `kernel`, and
+    /// `sojourn` under programs (`sojourn exec`) unless a link has a scheduler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<LinuxBottleneck>,
     /// Where the kernel runs: `guest` in virtual time, `uml` in a guest of Debian's package
     /// user-mode-linux in real time, `host` in network namespaces of this machine in real time,
     /// `auto` the first of these that works here.
@@ -42,7 +44,19 @@ pub struct LinuxEngine {
 
 impl Default for LinuxEngine {
     fn default() -> LinuxEngine {
-        LinuxEngine { bottleneck: LinuxBottleneck::Kernel, place: LinuxPlace::Auto, hz: 1000 }
+        LinuxEngine { bottleneck: None, place: LinuxPlace::Auto, hz: 1000 }
+    }
+}
+
+impl LinuxEngine {
+    /// Where the bottleneck runs, if programs do not run behind it.
+    pub fn bottleneck(&self) -> LinuxBottleneck {
+        self.bottleneck.unwrap_or(LinuxBottleneck::Kernel)
+    }
+
+    /// With that place written out.
+    pub(crate) fn with_bottleneck(self) -> LinuxEngine {
+        LinuxEngine { bottleneck: Some(self.bottleneck()), ..self }
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn resolve_over(
         links,
         wlans: wlan::all(document)?,
         flows,
-        linux: document.engine.linux,
+        linux: document.engine.linux.with_bottleneck(),
         ns3: document.engine.ns3,
         expect: document.expect.clone(),
         warnings: Vec::new(),
