@@ -253,18 +253,23 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Returns the packet at the head of the ring once the shared medium is done with it, and
-    /// refills the ring.
+    /// Hands the packet at the head of the ring to `take` once the shared medium is done with it,
+    /// and refills the ring. The packet stays in place, so that `take` copies it only once.
     ///
     /// # Panics
     /// Without such a packet.
-    pub fn take_head<O: LinkObserver<P>>(&mut self, now: Time, observer: &mut O) -> P {
+    pub fn take_head<O: LinkObserver<P>>(
+        &mut self,
+        now: Time,
+        observer: &mut O,
+        take: impl FnOnce(&mut P, &mut O),
+    ) {
         let Server::SharedMedium(ring) = &mut self.server else {
             panic!("the link has no shared medium");
         };
-        let packet = ring.pop();
+        take(ring.head_mut(), observer);
+        ring.pop();
         self.fill_ring(now, observer);
-        packet
     }
 
     /// Empties the queue at the end of a run: passes departures to `take`, with the time at which

@@ -280,9 +280,9 @@ fn the_host_of_a_shared_medium_takes_the_head() {
     assert_eq!(link.head(), None);
     fill(&mut link, 2, &mut report);
     assert_eq!((link.head(), link.backlog().packets), (Some(&Numbered(0)), 1));
-    assert_eq!(link.take_head(ms(3), &mut report), Numbered(0));
+    link.take_head(ms(3), &mut report, |packet, _| assert_eq!(*packet, Numbered(0)));
     assert_eq!((link.head(), report.departed.len()), (Some(&Numbered(1)), 2));
-    assert_eq!(link.take_head(ms(4), &mut report), Numbered(1));
+    link.take_head(ms(4), &mut report, |packet, _| assert_eq!(*packet, Numbered(1)));
     assert_eq!(link.head(), None);
 }
 

@@ -42,6 +42,11 @@ impl<P: Packet> TxRing<P> {
         packet
     }
 
+    /// The first packet, which has been sent.
+    pub(crate) fn head_mut(&mut self) -> &mut P {
+        self.packets.front_mut().expect("a packet that was sent is in the ring")
+    }
+
     /// The sizes of the packets, including the one being sent, which is the first.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = u32> {
         self.packets.iter().map(Packet::bytes)

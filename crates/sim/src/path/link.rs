@@ -343,19 +343,19 @@ impl ScheduledLink {
         self.link.head()
     }
 
-    /// Called when the medium is done with the head packet: returns that packet and takes the next.
+    /// Called when the medium is done with the head packet: hands it to `take` and takes the next.
     pub(crate) fn take_head<const NOTES: bool>(
         &mut self,
         now: Time,
         agenda: &mut Agenda,
         probe: &mut LinkProbe<'_, NOTES>,
-    ) -> Packet {
-        let packet = self.link.take_head(now, probe);
+        take: impl FnOnce(&mut Packet, &mut Agenda, &mut LinkProbe<'_, NOTES>),
+    ) {
+        self.link.take_head(now, probe, |packet, probe| take(packet, agenda, probe));
         self.set_service(agenda);
         if let Service::Wireless { contends, .. } = &mut self.service {
             *contends = self.link.head().is_some();
         }
-        packet
     }
 
     /// Empties the queue at the end of a run; see [`Link::drain`].

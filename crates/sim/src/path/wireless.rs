@@ -31,7 +31,7 @@ impl Path {
         let Path { links, agenda, onward, wireless_lans, .. } = self;
         let WirelessLan { medium, links: stations, by_airtime, sent } = &mut wireless_lans[place];
         medium.end(now, sent);
-        for Sent { station, attempt, airtime, rate } in sent.drain(..) {
+        for &Sent { station, attempt, airtime, rate } in &*sent {
             let sender = stations[station];
             for &link in &*by_airtime {
                 account_airtime(now, links, link, (sender, attempt, airtime), &onward.hops);
@@ -43,13 +43,13 @@ impl Path {
             if attempt == Attempt::Failed {
                 continue;
             }
-            let mut packet = link.take_head(now, agenda, &mut probe);
-            match attempt {
-                Attempt::Received => onward.forward::<NOTES>(now, &mut packet, agenda),
-                Attempt::GivenUp => probe.gave_up(&packet),
+            link.take_head(now, agenda, &mut probe, |packet, agenda, probe| match attempt {
+                Attempt::Received => onward.forward::<NOTES>(now, packet, agenda),
+                Attempt::GivenUp => probe.gave_up(packet),
                 Attempt::Failed => unreachable!("a failed frame is retransmitted"),
-            }
+            });
         }
+        sent.clear();
         for (station, &link) in stations.iter().enumerate() {
             if !medium.has_packet(station)
                 && let Some(packet) = links[link].head()

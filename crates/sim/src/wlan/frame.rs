@@ -1,6 +1,7 @@
 //! A frame and the attempts to send it.
 
 use sojourn_aqm::Span;
+use sojourn_scenario::resolved::FrameErrors;
 use sojourn_scenario::wlan_timing::OfdmRate;
 
 use super::minstrel::{Chain, STAGES};
@@ -16,9 +17,43 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    fn new(rate: usize, packet_bytes: u32) -> Timing {
+    pub(super) fn new(rate: usize, packet_bytes: u32) -> Timing {
         let rate = OfdmRate::all()[rate];
         Timing { rate, airtime: rate.data_frame(packet_bytes), answer: rate.sifs_and_ack() }
+    }
+}
+
+/// The last attempt at each rate, because most frames of a station have equal sizes.
+#[derive(Debug, Default)]
+pub(super) struct Attempts([Option<Known>; OfdmRate::COUNT]);
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    packet_bytes: u32,
+    radio: u32,
+    timing: Timing,
+    /// Probability that it is lost without a collision.
+    error: f64,
+}
+
+impl Attempts {
+    /// The timing of the next attempt of a frame, and the probability that it is lost without a
+    /// collision.
+    #[inline]
+    pub(super) fn of(&mut self, frame: &Frame, errors: &[FrameErrors]) -> (Timing, f64) {
+        let Frame { packet_bytes, radio, .. } = *frame;
+        let known = &mut self.0[frame.rate()];
+        match known {
+            Some(known) if (known.packet_bytes, known.radio) == (packet_bytes, radio) => {
+                (known.timing, known.error)
+            }
+            _ => {
+                let timing = Timing::new(frame.rate(), packet_bytes);
+                let error = errors[radio as usize].at(timing.rate, packet_bytes);
+                *known = Some(Known { packet_bytes, radio, timing, error });
+                (timing, error)
+            }
+        }
     }
 }
 
@@ -27,12 +62,10 @@ impl Timing {
 pub(super) struct Frame {
     packet_bytes: u32,
     /// The pair of stations, as an index into the radios.
-    radio: usize,
+    radio: u32,
     chain: Chain,
     /// The current stage of the rate chain.
     stage: usize,
-    /// The timing at this stage.
-    timing: Timing,
     tried: [u32; STAGES],
     /// Whether the chain has a deferred sample, which counts once it was sent.
     has_deferred_sample: bool,
@@ -42,18 +75,16 @@ impl Frame {
     /// A frame not sent yet.
     pub(super) fn new(
         packet_bytes: u32,
-        radio: usize,
+        radio: u32,
         chain: Chain,
         has_deferred_sample: bool,
     ) -> Frame {
-        let (stage, tried) = (0, [0; STAGES]);
-        let timing = Timing::new(chain[stage].rate, packet_bytes);
-        Frame { packet_bytes, radio, chain, stage, timing, tried, has_deferred_sample }
+        Frame { packet_bytes, radio, chain, stage: 0, tried: [0; STAGES], has_deferred_sample }
     }
 
-    /// The timing of the next attempt.
-    pub(super) fn timing(&self) -> &Timing {
-        &self.timing
+    /// The rate of the next attempt, as an index.
+    fn rate(&self) -> usize {
+        self.chain[self.stage].rate as usize
     }
 
     /// Records an attempt; returns whether it was the frame's last one.
@@ -68,19 +99,14 @@ impl Frame {
         match self.chain.get(self.stage + 1) {
             Some(next) if next.attempts > 0 => {
                 self.stage += 1;
-                self.timing = Timing::new(next.rate, self.packet_bytes);
                 false
             }
             _ => true,
         }
     }
 
-    pub(super) fn packet_bytes(&self) -> u32 {
-        self.packet_bytes
-    }
-
     pub(super) fn radio(&self) -> usize {
-        self.radio
+        self.radio as usize
     }
 
     pub(super) fn chain(&self) -> &Chain {

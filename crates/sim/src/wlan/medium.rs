@@ -14,7 +14,7 @@ use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::resolved::{FrameErrors, Radio, Wlan};
 use sojourn_scenario::wlan_timing::{OfdmRate, WINDOW_MAX, WINDOW_MIN};
 
-use super::frame::{Frame, Timing};
+use super::frame::{Attempts, Frame, Timing};
 use super::rate::RateChoice;
 
 /// The outcome of a transmission.
@@ -55,16 +55,19 @@ enum Backoff {
 struct Station {
     /// Its frame, if it has one.
     frame: Option<Frame>,
-    /// The rate choice for each radio.
-    rates: Vec<RateChoice>,
     backoff: Backoff,
     /// Backoffs are drawn from zero to this value.
     window: u32,
     is_sending: bool,
     /// Whether its next transmission would be lost even without a collision.
     is_spoiled: bool,
+    /// The timing of its next transmission.
+    timing: Timing,
     backoffs: Rng,
     errors: Rng,
+    /// The rate choice for each radio.
+    rates: Vec<RateChoice>,
+    attempts: Attempts,
 }
 
 /// The next exchange, if no station joins before it starts.
@@ -112,6 +115,8 @@ impl Medium {
                 window: WINDOW_MIN,
                 is_sending: false,
                 is_spoiled: false,
+                timing: Timing::new(0, 0),
+                attempts: Attempts::default(),
                 backoffs: stream(place, "backoff"),
                 errors: stream(place, "frame-error"),
             }
@@ -139,14 +144,14 @@ impl Medium {
         self.planned = None;
         let is_idle = self.on_air.is_none() && now >= self.slots_from;
         let station = &mut self.stations[place];
-        station.frame = Some(station.rates[radio].frame(packet_bytes, radio));
-        station.spoil(&self.errors);
+        station.frame = Some(station.rates[radio].frame(packet_bytes, radio as u32));
+        station.prepare(&self.errors);
         match (station.backoff, is_idle) {
             (Backoff::Slots(_), _) => {}
             (Backoff::Done, false) => station.draw(),
             (Backoff::Done, true) => {
                 station.is_sending = true;
-                self.take_the_air(now);
+                self.take_the_air(now, place);
             }
         }
     }
@@ -169,7 +174,7 @@ impl Medium {
         self.slots_from = now + if is_received { self.cell.difs } else { self.cell.eifs };
         for (place, station) in self.stations.iter_mut().enumerate() {
             if std::mem::take(&mut station.is_sending) {
-                let Timing { rate, airtime, answer } = *station.sending().timing();
+                let Timing { rate, airtime, answer } = station.timing;
                 let airtime = if is_received { airtime + answer } else { airtime };
                 let attempt = station.settle(now, is_received, &self.errors);
                 sent.push(Sent { station: place, attempt, airtime, rate });
@@ -178,10 +183,15 @@ impl Medium {
     }
 
     /// Counts the idle slots until now, or starts the exchange that has begun by now.
+    #[inline]
     fn catch_up(&mut self, now: Time) {
-        if self.on_air.is_some() || now < self.slots_from {
-            return;
+        if self.on_air.is_none() && now >= self.slots_from {
+            self.count_slots(now);
         }
+    }
+
+    #[inline(never)]
+    fn count_slots(&mut self, now: Time) {
         let planned = self.planned.take().or_else(|| self.plan());
         debug_assert_eq!(planned, self.plan(), "no station has joined");
         match planned.filter(|planned| planned.start <= now) {
@@ -204,43 +214,52 @@ impl Medium {
 
     /// The exchange of the first contenders, if there are any.
     fn plan(&self) -> Option<Planned> {
-        let slots = self.contenders().map(|station| match station.backoff {
-            Backoff::Slots(slots) => slots,
-            Backoff::Done => unreachable!("a contender has drawn, or is on the air"),
-        });
-        let slots = slots.min()?;
+        let (mut first, mut exchange) = (None, Exchange::default());
+        for station in self.stations.iter().filter(|station| station.frame.is_some()) {
+            let Backoff::Slots(slots) = station.backoff else {
+                unreachable!("a contender has drawn, or is on the air");
+            };
+            if first.is_none_or(|first| slots < first) {
+                (first, exchange) = (Some(slots), Exchange::default());
+            }
+            if first == Some(slots) {
+                exchange.add(station);
+            }
+        }
+        let slots = first?;
         let start = self.slots_from + self.cell.slot.times(u64::from(slots));
-        let first = |station: &&Station| station.backoff == Backoff::Slots(slots);
-        let (busy, is_received) = Self::exchange(self.contenders().filter(first));
+        let Exchange { busy, is_received, .. } = exchange;
         Some(Planned { start, slots, end: start + busy, is_received })
     }
 
-    fn contenders(&self) -> impl Iterator<Item = &Station> {
-        self.stations.iter().filter(|station| station.frame.is_some())
+    /// Starts the transmission of the station that sends at once.
+    fn take_the_air(&mut self, start: Time, place: usize) {
+        let mut exchange = Exchange::default();
+        exchange.add(&self.stations[place]);
+        self.on_air = Some((start + exchange.busy, exchange.is_received));
     }
+}
 
-    /// Starts the transmissions of the stations marked as sending.
-    fn take_the_air(&mut self, start: Time) {
-        let (busy, is_received) = Self::exchange(self.stations.iter().filter(|s| s.is_sending));
-        self.on_air = Some((start + busy, is_received));
-    }
+/// Simultaneous transmissions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Exchange {
+    /// The longest frame.
+    longest: Span,
+    /// How long the medium is busy, and whether a frame is received: only if there is a single
+    /// sender.
+    busy: Span,
+    is_received: bool,
+    count: u32,
+}
 
-    /// How long the medium is busy if these stations send, and whether a frame is received: only if
-    /// there is a single sender.
-    fn exchange<'a>(senders: impl Iterator<Item = &'a Station>) -> (Span, bool) {
-        let (mut longest, mut answer, mut count, mut is_spoiled) = (Span::ZERO, None, 0, false);
-        for station in senders {
-            let timing = station.sending().timing();
-            longest = longest.max(timing.airtime);
-            answer = Some(timing.answer);
-            count += 1;
-            is_spoiled |= station.is_spoiled;
-        }
-        debug_assert!(count > 0, "some station sends");
-        match answer.filter(|_| count == 1 && !is_spoiled) {
-            Some(answer) => (longest + answer, true),
-            None => (longest, false),
-        }
+impl Exchange {
+    #[inline]
+    fn add(&mut self, station: &Station) {
+        let Timing { airtime, answer, .. } = station.timing;
+        self.count += 1;
+        self.longest = self.longest.max(airtime);
+        self.is_received = self.count == 1 && !station.is_spoiled;
+        self.busy = if self.is_received { airtime + answer } else { self.longest };
     }
 }
 
@@ -262,15 +281,12 @@ impl Station {
         self.backoff = Backoff::Slots(slots as u32); // at most 1023
     }
 
-    /// The frame that it sends.
-    fn sending(&self) -> &Frame {
-        self.frame.as_ref().expect("a station that sends has a frame")
-    }
-
-    /// Draws whether the next transmission of its frame is lost even without a collision.
-    fn spoil(&mut self, errors: &[FrameErrors]) {
-        let frame = self.sending();
-        let error = errors[frame.radio()].at(frame.timing().rate, frame.packet_bytes());
+    /// Sets the timing of the next transmission of its frame, and draws whether it is lost even
+    /// without a collision.
+    fn prepare(&mut self, errors: &[FrameErrors]) {
+        let frame = self.frame.as_ref().expect("a station that sends has a frame");
+        let (timing, error) = self.attempts.of(frame, errors);
+        self.timing = timing;
         self.is_spoiled = self.errors.uniform() < error;
     }
 
@@ -284,7 +300,7 @@ impl Station {
             self.frame = None;
         } else {
             self.window = (2 * self.window + 1).min(WINDOW_MAX);
-            self.spoil(errors);
+            self.prepare(errors);
         }
         self.draw();
         match (is_received, is_over) {

@@ -41,7 +41,7 @@ const FRAME_BYTES: u64 = 1_200;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Stage {
     /// The index of the rate, from the slowest.
-    pub(super) rate: usize,
+    pub(super) rate: u32,
     /// The number of attempts; zero for an unused stage.
     pub(super) attempts: u32,
 }
@@ -107,7 +107,8 @@ impl Minstrel {
     /// The rates for the next frame, and whether one of them is a deferred sample, which counts
     /// once it was sent (`minstrel_get_rate`).
     pub(super) fn next_frame(&mut self) -> (Chain, bool) {
-        let stage = |rate: usize| Stage { rate, attempts: self.rates[rate].adjusted_retries };
+        let stage =
+            |rate: usize| Stage { rate: rate as u32, attempts: self.rates[rate].adjusted_retries };
         let [first, second] = self.best.map(stage);
         let slowest = Stage { rate: 0, attempts: MAX_RETRY };
         let mut chain = [first, second, stage(self.most_robust), slowest];
@@ -123,7 +124,7 @@ impl Minstrel {
         }
         let sampled = self.next_sample();
         let known = &mut self.rates[sampled];
-        let sample = Stage { rate: sampled, attempts: known.adjusted_retries };
+        let sample = Stage { rate: sampled as u32, attempts: known.adjusted_retries };
         if sampled < self.best[0] && known.skipped < SKIPPED {
             // A slower rate is tried after the best one, so it costs nothing if the best one
             // succeeds.
@@ -151,12 +152,12 @@ impl Minstrel {
         was_received: bool,
         had_deferred_sample: bool,
     ) {
-        let last = tried.iter().rposition(|&attempts| attempts > 0);
-        for (place, (stage, attempts)) in chain.iter().zip(tried).enumerate() {
-            self.rates[stage.rate].attempts += u64::from(attempts);
-            if was_received && Some(place) == last && place + 1 < STAGES {
-                self.rates[stage.rate].successes += 1;
-            }
+        for (stage, tried) in chain.iter().zip(tried).take_while(|&(_, tried)| tried > 0) {
+            self.rates[stage.rate as usize].attempts += u64::from(tried);
+        }
+        let last = tried[..STAGES - 1].iter().rposition(|&attempts| attempts > 0);
+        if let Some(last) = last.filter(|_| was_received && tried[STAGES - 1] == 0) {
+            self.rates[chain[last].rate as usize].successes += 1;
         }
         self.samples += i64::from(had_deferred_sample);
         self.deferred = (self.deferred - 1).max(0);

@@ -20,8 +20,8 @@ fn send(
         'chain: for (place, stage) in chain.iter().enumerate() {
             for _ in 0..stage.attempts {
                 tried[place] += 1;
-                at_rate[stage.rate] += 1;
-                if received(stage.rate) {
+                at_rate[stage.rate as usize] += 1;
+                if received(stage.rate as usize) {
                     result = true;
                     break 'chain;
                 }

@@ -23,14 +23,14 @@ impl RateChoice {
             RateControl::Minstrel => RateChoice::Minstrel(Box::new(Minstrel::new(samples))),
             RateControl::Constant(rate) => {
                 let place = OfdmRate::all().into_iter().position(|known| known == rate);
-                let rate = place.expect("a rate is one of all");
+                let rate = place.expect("a rate is one of all") as u32;
                 RateChoice::Constant(Stage { rate, attempts })
             }
         }
     }
 
     /// The next frame, with its rates.
-    pub(super) fn frame(&mut self, packet_bytes: u32, radio: usize) -> Frame {
+    pub(super) fn frame(&mut self, packet_bytes: u32, radio: u32) -> Frame {
         let (chain, has_deferred_sample) = match self {
             RateChoice::Constant(stage) => (only(*stage), false),
             RateChoice::Minstrel(minstrel) => minstrel.next_frame(),
