@@ -34,6 +34,12 @@ impl FlowTimers {
         self.receiver.min(self.sender).min(self.rest)
     }
 
+    /// Whether only timers of the sender may be due.
+    #[inline]
+    pub(crate) fn is_of_sender(&self, now: Time) -> bool {
+        self.receiver.min(self.rest) > now
+    }
+
     /// The earliest timer of the receiver, for updating.
     #[inline]
     pub(crate) fn of_receiver(&mut self) -> &mut Time {

@@ -304,6 +304,11 @@ impl World {
     fn on_timer(&mut self, now: Time, flow: usize) -> Time {
         let (flow, mut out) = self.with_outbox(now, flow);
         match &mut flow.ends {
+            FlowEnds::Stream(stream) if flow.timers.is_of_sender(now) => {
+                stream.on_sender_timer(&mut out);
+                flow.timers.sender = stream.sender_timer();
+                return flow.timers.next();
+            }
             FlowEnds::Stream(stream) => stream.on_timer(&mut out),
             FlowEnds::Datagrams(ends) => match &mut **ends {
                 DatagramEnds::Source(flow) => flow.on_timer(&mut out),

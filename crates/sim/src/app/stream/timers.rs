@@ -63,6 +63,13 @@ impl Stream {
             self.receiver.on_timer(now);
             self.acknowledge(out);
         }
+        self.on_sender_timer(out);
+    }
+
+    /// Handles expired timers of the sender.
+    #[inline]
+    pub(crate) fn on_sender_timer(&mut self, out: &mut Outbox<'_>) {
+        let now = out.now;
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.next_timer() <= now) {
             sender.on_timer(now, &mut seen_by(&mut self.observer, out));
         }

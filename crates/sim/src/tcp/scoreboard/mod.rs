@@ -12,7 +12,7 @@ mod arrivals;
 mod duplicates;
 mod losses;
 
-pub(crate) use arrivals::{Arrival, Delivery};
+pub(crate) use arrivals::{Arrival, Delivery, Untouched};
 pub(crate) use losses::Marked;
 
 use std::cmp::{Ordering, Reverse};

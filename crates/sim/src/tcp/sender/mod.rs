@@ -14,6 +14,7 @@ mod cwnd;
 mod cwnd_validation;
 mod ecn;
 mod episode;
+mod held_by_pacing;
 mod loss_detection;
 mod plain_ack;
 mod plain_duplicate;
@@ -40,6 +41,7 @@ use self::cwnd_validation::CwndUsage;
 use self::ecn::EcnState;
 use self::episode::Episode;
 pub use self::episode::State;
+use self::plain_ack::PlainAcks;
 pub use self::segments::Segments;
 use self::send_buffer::SendBuffer;
 use self::send_window::SendWindow;
@@ -70,8 +72,8 @@ pub struct Sender {
     window: Window,
     /// Whether only the congestion window limits sending, in every state.
     cwnd_only: bool,
-    /// Whether [`plain_ack`] and [`plain_duplicate`] apply.
-    plain_acks: bool,
+    /// To which acknowledgements [`plain_ack`] applies, and whether [`plain_duplicate`] applies.
+    plain_acks: PlainAcks,
     plain_duplicates: bool,
     usage: CwndUsage,
     board: Scoreboard,
@@ -121,7 +123,7 @@ impl Sender {
         let provided = |rule| SendBuffer::new(rule, profile.buffer, segment_bytes, windows);
         let memory = profile.send_buffer.map(provided);
         let writes = Writes::new(segments.payload_bytes, most, memory, segments.bytes());
-        let plain_acks = plain_ack::are_usual(&needs, &segments);
+        let plain_acks = PlainAcks::of(&needs, &segments);
         let burst = needs.pacing.or(profile.pacing.then_some(Span::ZERO));
         Sender {
             segments,
@@ -130,7 +132,8 @@ impl Sender {
             window: Window { old: profile.growth, ..Window::new(segments.initial_window) },
             cwnd_only: profile.limited_transmit && !held_back,
             plain_acks,
-            plain_duplicates: plain_acks && plain_duplicate::are_usual(&profile),
+            plain_duplicates: plain_acks != PlainAcks::None
+                && plain_duplicate::are_usual(&profile, &segments),
             usage: CwndUsage::default(),
             board,
             rtt: RttEstimator::new(&profile.rto),
@@ -184,12 +187,18 @@ impl Sender {
             self.take_ack(now, ack)
         };
         self.echo = self.echo.max(ack.stamp);
-        self.send_allowed(now, restart, emit);
+        match self.pacer.is_some() {
+            true => self.send_paced(now, restart, emit),
+            false => self.send_allowed(now, restart, emit),
+        }
     }
 
     /// Processes an acknowledgement. Returns whether it restarts the timer.
     #[inline(never)]
     fn take_ack(&mut self, now: Time, ack: &Packet) -> bool {
+        if self.take_plain_ack_by_control(now, ack) {
+            return true;
+        }
         let is_newer = ack.stamp > self.echo;
         let before = Before {
             una: self.board.una(),

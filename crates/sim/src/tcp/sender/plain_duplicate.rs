@@ -5,16 +5,17 @@
 
 use sojourn_aqm::Time;
 
+use super::control::LossCounts;
 use super::sack::is_dsack;
-use super::{Sender, State};
+use super::{Segments, Sender, State};
 use crate::packet::Packet;
 use crate::tcp::profile::{Detection, Profile};
 use crate::tcp::scoreboard::{Arrival, Delivery};
 
-/// Whether the fast path applies to a connection with plain acknowledgements: it has SACK, and
-/// losses are detected by time.
-pub(super) fn are_usual(profile: &Profile) -> bool {
-    profile.sack && profile.detection == Detection::Rack
+/// Whether the fast path applies to a connection with plain acknowledgements: it has SACK, losses
+/// are detected by time, and marks are not counted.
+pub(super) fn are_usual(profile: &Profile, segments: &Segments) -> bool {
+    profile.sack && profile.detection == Detection::Rack && !segments.accurate
 }
 
 impl Sender {
@@ -35,14 +36,20 @@ impl Sender {
     #[inline(never)]
     pub(super) fn take_plain_duplicate(&mut self, now: Time, ack: &Packet) -> bool {
         let mut delivery = Delivery::default();
+        let prior_in_flight = self.board.in_flight();
         let point = self.point_of_last_timeout();
         let arrival = Arrival { now, point, min_rtt: self.rtt.min(), echo: None };
         self.board.acknowledge_sacked(&ack.sack, arrival, &mut delivery);
         self.note_reordering(&delivery);
-        self.sample_rtt(now, &delivery, None);
+        let acked = self.sample_rtt(now, &delivery, None);
         let marked = self.detect_losses_by_rack(now);
         self.report_losses(now);
-        self.reduce_cwnd(delivery.packets, false, marked.segments);
+        if self.leaves_cwnd_to_control() {
+            let counts = LossCounts { prior_in_flight, lost: marked.segments, marks: 0 };
+            self.let_control_set_cwnd(&delivery, &acked, counts);
+        } else {
+            self.reduce_cwnd(delivery.packets, false, marked.segments);
+        }
         self.set_pacing_rate();
         debug_assert!(!self.episode.keeps_timer, "no stack with RACK is impatient");
         !marked.waits && self.confirms_head(&delivery)

@@ -202,7 +202,7 @@ impl Sender {
 
     /// New segments allowed by the program and by the receiver's window.
     #[inline]
-    fn allowed(&self) -> u32 {
+    pub(super) fn allowed(&self) -> u32 {
         self.unsent().min(self.send_window.end().saturating_sub(self.board.nxt()))
     }
 
@@ -225,7 +225,7 @@ impl Sender {
 
     /// Packets that have left TCP and are in the qdisc `fq` until their time.
     #[inline]
-    fn queued_in_fq(&self) -> u32 {
+    pub(super) fn queued_in_fq(&self) -> u32 {
         match &self.pacer {
             Some(pacer) if self.needs.fq => pacer.queued_in_fq(),
             _ => 0,
@@ -235,7 +235,12 @@ impl Sender {
     /// Records what limits the sender: the receiver's window `allowed` some of the `unsent`
     /// segments, and some of these were `sent`.
     #[inline]
-    fn note_limit(&mut self, now: Time, (unsent, allowed, sent): (u32, u32, u32), room: u32) {
+    pub(super) fn note_limit(
+        &mut self,
+        now: Time,
+        (unsent, allowed, sent): (u32, u32, u32),
+        room: u32,
+    ) {
         let limit = if allowed < unsent && allowed < room && sent == allowed {
             Limit::ReceiveWindow
         } else if unsent > 0 || self.board.outstanding() > 0 {

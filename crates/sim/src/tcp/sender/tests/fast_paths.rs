@@ -75,7 +75,7 @@ impl Oracle {
             sender
         };
         let mut senders = [sender(), sender()];
-        (senders[1].plain_acks, senders[1].plain_duplicates) = (false, false);
+        (senders[1].plain_acks, senders[1].plain_duplicates) = (PlainAcks::None, false);
         let receiver = Receiver::new(profile.ack, profile.sack)
             .with_timer_wheel(profile.ack, profile.timer_wheel)
             .with_timestamps(profile.timestamps)
@@ -129,7 +129,8 @@ impl Oracle {
     fn receive(&mut self, packet: &Packet) {
         if packet.kind == PacketKind::Ack {
             let fast = &self.senders[0];
-            self.taken[0] += u32::from(fast.may_be_plain(packet) && packet.seq > fast.board.una());
+            let is_plain = fast.may_be_plain(packet, fast.plain_acks);
+            self.taken[0] += u32::from(is_plain && packet.seq > fast.board.una());
             self.taken[1] += u32::from(fast.is_plain_duplicate(packet));
             let now = self.now;
             return self.act(|sender, sent| sender.on_ack(now, packet, &mut |p| sent.push(p)));
@@ -206,7 +207,7 @@ proptest! {
     fn fast_paths_leave_the_state_that_the_plain_path_leaves(
         network in any_network(),
         profile in 0usize..6,
-        cc in prop::sample::select(vec!["reno", "cubic"]),
+        cc in prop::sample::select(vec!["reno", "cubic", "bbr", "bbr3", "prague"]),
         count in prop::sample::select(vec![20u32, 300, u32::MAX]),
     ) {
         Oracle::new(network, &profiles()[profile], cc, count).run(1_000);
@@ -224,7 +225,9 @@ fn the_oracle_sees_many_of_both_fast_paths() {
         reordered: 0.0,
         marked: 0.0,
     };
-    let mut oracle = Oracle::new(network, &profile::LINUX, "cubic", u32::MAX);
-    oracle.run(4_000);
-    assert!(oracle.taken.iter().all(|&taken| taken > 100), "{:?}", oracle.taken);
+    for cc in ["cubic", "bbr"] {
+        let mut oracle = Oracle::new(network, &profile::LINUX, cc, u32::MAX);
+        oracle.run(4_000);
+        assert!(oracle.taken.iter().all(|&taken| taken > 100), "{cc}: {:?}", oracle.taken);
+    }
 }
