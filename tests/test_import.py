@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -1027,3 +1028,17 @@ def test_a_long_line_takes_no_time(tmp_path: Path, line: str) -> None:
     began = time.process_time()
     refused(tmp_path, line)
     assert time.process_time() - began < 5, "the pattern of a reply takes quadratic time"
+
+
+def test_a_column_of_jitter_becomes_extra_delays_that_keep_the_mean(tmp_path: Path) -> None:
+    text = "time_s,rate_mbps,owd_ms,jitter_ms\n0,10,30,2\n1,8,40,4\n2,9,40,0\n"
+    measured = taken(tmp_path, text)
+    assert measured.jitter == StepCurve((0.0, 1.0, 2.0), (0.002, 0.004, 0.0), 3.0)
+    assert measured.delay and measured.delay.values == (0.03, 0.04, 0.04)
+    found = imported(measured, "x", "file", Assumptions(), "file").text
+    link = tomllib.loads(found)["links"]["down"]
+    assert link["jitter"]["steps"] == [["0s", "0.006s"], ["1s", "0.012s"], ["2s", "0s"]]
+    # A mean of 3 and 6 ms above the least delay.
+    assert link["delay"]["steps"] == [["0s", "0.027s"], ["1s", "0.034s"], ["2s", "0.04s"]]
+    path = written(tmp_path, found, "x.toml")
+    assert load(path).resolved()["links"][0]["jitter"]["kind"] == "schedule"

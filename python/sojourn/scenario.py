@@ -61,6 +61,7 @@ __all__ = [
     "HtbClass",
     "HtbScheduler",
     "Jitter",
+    "JitterSchedule",
     "Link",
     "LinuxBottleneck",
     "LinuxEngine",
@@ -2288,6 +2289,23 @@ class LogNormalJitter(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JitterSchedule(_Part):
+    """Uniform between zero and a maximum that changes at given times.
+
+    Attributes:
+        steps: Pairs of time and largest extra delay: ``[["0s", "2ms"], ["15s", "0ms"]]``. The first
+            time is ``0s``, and times increase. The time at which a packet enters the wire counts.
+        reorder: Whether packets may overtake each other. If not, a packet waits for the one before
+            it. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "schedule"
+
+    steps: Sequence[tuple[str, str]]
+    reorder: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlocksJitter(_Part):
     """Packets leave in blocks, in order, as on a medium that a scheduler grants.
 
@@ -2312,8 +2330,14 @@ class BlocksJitter(_Part):
     round_trip: str | None = None
 
 
-# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal` or `blocks`. Draws are independent.
-Jitter: TypeAlias = UniformJitter | ExponentialJitter | LogNormalJitter | BlocksJitter
+# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`, `schedule` or `blocks`. Draws are independent.
+Jitter: TypeAlias = (
+    UniformJitter
+    | ExponentialJitter
+    | LogNormalJitter
+    | JitterSchedule
+    | BlocksJitter
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,9 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{Blocks, DelayChanges, Extra, Jitter, Link as LinkPlan, Loss};
+use sojourn_scenario::resolved::{
+    Blocks, DelayChanges, Extra, Jitter, Link as LinkPlan, Loss, span_at,
+};
 
 /// Loss, jitter and bleaching on one path. Loss and jitter have separate random streams, so that
 /// neither changes the draws of the other.
@@ -44,7 +46,7 @@ impl Impairment {
     pub fn of_plan(link: &LinkPlan, seed: u64) -> Option<Impairment> {
         let does = Impairs {
             loss: link.loss.clone(),
-            jitter: link.jitter,
+            jitter: link.jitter.clone(),
             changes: link.delay_changes.clone(),
             bleaches: link.ecn_bleaching,
         };
@@ -105,7 +107,7 @@ impl Impairment {
         let start = now + self.changes.as_ref().map_or(Span::ZERO, |changes| changes.at(now));
         let late = match &mut self.jitter {
             None => start,
-            Some((jitter, rng)) => delayed(jitter.extra, start, &mut self.block, rng),
+            Some((jitter, rng)) => delayed(&jitter.extra, (now, start), &mut self.block, rng),
         };
         if self.reorders() {
             return Some(late);
@@ -157,15 +159,24 @@ impl Impairment {
 }
 
 /// Draws an extra delay; returns when the delay is over.
-fn delayed(extra: Extra, start: Time, block: &mut Option<(Time, Time)>, rng: &mut Rng) -> Time {
+fn delayed(
+    extra: &Extra,
+    (now, start): (Time, Time),
+    block: &mut Option<(Time, Time)>,
+    rng: &mut Rng,
+) -> Time {
     start
         + match extra {
             Extra::Uniform(max) => Span::from_nanos(rng.below(max.as_nanos())),
+            Extra::Schedule(steps) => match span_at(steps, now) {
+                Span::ZERO => Span::ZERO,
+                max => Span::from_nanos(rng.below(max.as_nanos())),
+            },
             Extra::Exponential(mean) => Span::from_secs_f64(rng.exponential(mean.as_secs())),
             Extra::LogNormal { mean, deviation } => {
                 Span::from_secs_f64(draw::lognormal(rng, mean.as_secs(), deviation.as_secs()))
             }
-            Extra::Blocks(blocks) => return in_block(blocks, start, block, rng),
+            Extra::Blocks(blocks) => return in_block(*blocks, start, block, rng),
         }
 }
 
@@ -204,7 +215,7 @@ mod tests {
     #[test]
     fn a_path_says_whether_it_bleaches_and_whether_packets_overtake_each_other() {
         let extra = Extra::Uniform(Span::from_millis(1));
-        let of = |reorder| with(None, Some(Jitter { extra, reorder }));
+        let of = |reorder| with(None, Some(Jitter { extra: extra.clone(), reorder }));
         assert_eq!([of(true).reorders(), of(false).reorders()], [true, false]);
         let bleaching =
             Impairment::behind("a", 1, Impairs { bleaches: true, ..Impairs::default() });
@@ -317,6 +328,34 @@ mod tests {
         assert_eq!(lost, [false, false, true, true, false]);
     }
 
+    /// How late each of 1000 packets is, one each 20 us from `from_ms` on, in microseconds.
+    fn late_us(path: &mut Impairment, from_ms: u64) -> Vec<i64> {
+        let enter = (0..1_000).map(|i| Time::from_nanos(from_ms * 1_000_000 + i * 20_000));
+        let late = |at: Time| path.pass(at).expect("none is lost").since(at).as_nanos() as i64;
+        enter.map(late).map(|nanos| nanos / 1_000).collect()
+    }
+
+    #[test]
+    fn jitter_has_the_maximum_of_its_time_and_keeps_order_unless_it_may_reorder() {
+        let step = |(at, max)| (Time::ZERO + Span::from_millis(at), Span::from_millis(max));
+        let steps = [(0, 4), (100, 0), (200, 1)].map(step).to_vec();
+        for reorder in [true, false] {
+            let extra = Extra::Schedule(steps.clone());
+            let mut path = with(None, Some(Jitter { extra, reorder }));
+            let most = [50, 100, 200].map(|from| {
+                let late = late_us(&mut path, from);
+                // In order, a packet waits for the one before it: the mean approaches the maximum.
+                let mean = late.iter().sum::<i64>() / 1_000;
+                (late.into_iter().max().expect("packets"), mean)
+            });
+            assert!((3_900..4_000).contains(&most[0].0), "{most:?}");
+            assert_eq!(most[1], (0, 0));
+            assert!((900..1_000).contains(&most[2].0), "{most:?}");
+            // Four standard errors of a uniform mean over 1000 packets are 146 us.
+            assert_eq!((1_854..2_146).contains(&most[0].1), reorder, "{most:?}");
+        }
+    }
+
     /// When packets leave in blocks of 1 ms, if they enter at these times, in microseconds.
     fn in_blocks(enter_us: &[u64], change: impl Fn(&mut Blocks)) -> Vec<u64> {
         let (every, zero) = (Span::from_millis(1), Span::ZERO);
@@ -365,7 +404,7 @@ mod tests {
     fn loss_does_not_change_what_jitter_draws() {
         let jitter = Jitter { extra: Extra::Uniform(Span::from_millis(9)), reorder: true };
         let times = |loss| {
-            let mut path = with(loss, Some(jitter));
+            let mut path = with(loss, Some(jitter.clone()));
             (0..5).map(|_| path.pass(Time::ZERO)).collect::<Vec<_>>()
         };
         assert_eq!(times(None), times(Some(Loss::Bernoulli(0.0))));

@@ -293,7 +293,7 @@ fn applications_reach_another_process_unchanged_as_numbers() {
 #[test]
 fn jitter_and_loss_reach_another_process_unchanged() {
     for link in &all().links {
-        let jitter = link.jitter.unwrap();
+        let jitter = link.jitter.clone().unwrap();
         let sent = serde_json::to_string(&jitter.extra).unwrap();
         assert_eq!(serde_json::from_str::<Extra>(&sent).unwrap(), jitter.extra);
         let Some(loss) = &link.loss else { continue };
@@ -303,7 +303,7 @@ fn jitter_and_loss_reach_another_process_unchanged() {
 }
 
 #[test]
-fn schedules_of_delay_and_loss_are_shown_as_written_and_reach_another_process() {
+fn schedules_of_delay_jitter_and_loss_are_shown_as_written_and_reach_another_process() {
     let text = TEXT_OF_STEPS;
     let no_file = |_: &str| Err(io::ErrorKind::NotFound.into());
     let scenario = Scenario::load(text, &Source::default(), &no_file).unwrap();
@@ -314,6 +314,13 @@ fn schedules_of_delay_and_loss_are_shown_as_written_and_reach_another_process() 
     });
     assert_eq!(link["delay"], delay);
     assert_eq!(link["loss"], json!({ "kind": "schedule", "steps": [["0s", 0.0], ["9s", 0.25]] }));
+    let jitter = json!({
+        "kind": "schedule", "steps": [["0s", "2ms"], ["9s", "0s"]], "reorder": true,
+    });
+    assert_eq!(link["jitter"], jitter);
+    let extra = &plan.links[0].jitter.as_ref().unwrap().extra;
+    let sent = serde_json::to_string(extra).unwrap();
+    assert_eq!(&serde_json::from_str::<Extra>(&sent).unwrap(), extra);
     let changes = plan.links[0].delay_changes.as_ref().unwrap();
     let sent = serde_json::to_string(changes).unwrap();
     assert_eq!(&serde_json::from_str::<DelayChanges>(&sent).unwrap(), changes);
@@ -328,6 +335,7 @@ duration = "20s"
 rate = "1mbit"
 delay = { kind = "schedule", steps = [["0s", "20ms"], ["15s", "35ms"]] }
 loss = { kind = "schedule", steps = [["0s", 0], ["9s", 0.25]] }
+jitter = { kind = "schedule", steps = [["0s", "2ms"], ["9s", "0s"]], reorder = true }
 [[flows]]
 path = ["a"]
 rtt = "50ms"

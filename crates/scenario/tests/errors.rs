@@ -491,6 +491,8 @@ fn buckets_devices_jitter_and_loss_are_checked() {
     let jitter = "jitter = { kind = \"uniform\", max = \"0ms\" }";
     refused(&link(jitter), &at("jitter.max"), "must be positive");
     refused(&link("jitter = { kind = \"normal\" }"), &at("jitter.kind"), "known: uniform");
+    let steps = "jitter = { kind = \"schedule\", steps = [[\"1s\", \"2ms\"]] }";
+    refused(&link(steps), &at("jitter.steps[0]"), "it must be at 0s");
     let blocks = |more: &str| link(&format!("jitter = {{ kind = \"blocks\", {more} }}"));
     assert!(load(&blocks("every = \"1ms\""), &[]).is_ok());
     refused(&blocks("every = \"0ms\""), &at("jitter.every"), "must be positive");

@@ -65,7 +65,9 @@ fn an_override_with_a_template_replaces_what_it_sets() {
 fn media_with_grants_become_blocks() {
     let scenario = load(TEXT, &[("links.up.template", "lte:direction=up,handover=20s")]).unwrap();
     let link = &scenario.resolved().links[1];
-    let Some(Extra::Blocks(blocks)) = link.jitter.map(|jitter| jitter.extra) else { panic!() };
+    let Some(Extra::Blocks(blocks)) = link.jitter.clone().map(|jitter| jitter.extra) else {
+        panic!()
+    };
     let ms = Span::from_millis;
     assert_eq!((blocks.every, blocks.request, blocks.pause), (ms(1), ms(10), ms(8)));
     let Capacity::Schedule(rates) = &link.capacity else { panic!("{:?}", link.capacity) };

@@ -49,6 +49,10 @@ fn jitter(amiss: usize) -> Option<Jitter> {
     match amiss {
         1 => Some(Jitter { extra: Extra::Uniform(ms(3)), reorder: true }),
         2 => Some(Jitter { extra: Extra::Blocks(blocks), reorder: false }),
+        4 => {
+            let steps = vec![(Time::ZERO, ms(3)), (Time::ZERO + ms(900), Span::ZERO)];
+            Some(Jitter { extra: Extra::Schedule(steps), reorder: true })
+        }
         _ => None,
     }
 }

@@ -25,7 +25,13 @@ from sojourn.importing.logs import (
     mahimahi,
     mahimahi_log,
 )
-from sojourn.importing.measured import Measurement, curve, loss_curve, rate_curve, share_curve
+from sojourn.importing.measured import (
+    Measurement,
+    curve,
+    loss_curve,
+    rate_curve,
+    share_curve,
+)
 
 _WAYS = {
     "down": re.compile(
@@ -35,6 +41,7 @@ _WAYS = {
     "up": re.compile(r"up|ul|upload|uplink"),
     "rtt": re.compile(r"rtt|ping|latency|round"),
     "delay": re.compile(r"delay|owd"),
+    "jitter": re.compile(r"jitter|pdv|ipdv"),
     "loss": re.compile(r"loss|lost|plr|drop"),
     "time": re.compile(
         r"time|dtime|timestamp|datetime|datetimestamp|t|ts|seconds?|since|date|elapsed|epoch"
@@ -103,7 +110,7 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     table = _table(rows, name, place_of)
     is_date = not is_number(rows[1][1][place_of["time"]])
     clock = _clock(kinds["time"], table[0][1]["time"], is_date, name, given, result)
-    for kind in ("down", "up", "rtt", "delay", "loss"):
+    for kind in ("down", "up", "rtt", "delay", "jitter", "loss"):
         if kind not in kinds:
             continue
         column = kinds[kind]
@@ -144,6 +151,7 @@ _MEANING = {
     "up": "rate upstream",
     "rtt": "round-trip time",
     "delay": "one-way delay",
+    "jitter": "jitter",
     "loss": "share of packets lost",
 }
 _RATE_ALONE = re.compile(r"(?i:ps|[/_ ]s(?:ec(?:ond)?)?)$")
@@ -166,13 +174,18 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
         if _RATE_ALONE.search(column) and units.rate_factor(column):
             matching = ["down"]
         # `rtt_time` is not a clock, and `rtt_delay` is one quantity.
-        for other in ("time", "delay"):
-            if "rtt" in matching and other in matching:
-                matching.remove(other)
-        if "delay" in matching and "time" in matching:
-            matching.remove("time")
+        for one in ("jitter", "rtt", "delay"):
+            for other in ("rtt", "delay", "time"):
+                if one != other and one in matching and other in matching:
+                    matching.remove(other)
         # `upload rate`, `loss rate`, `ping drop rate`, and `owd_down`.
-        for one, other in (("loss", "rtt"), ("up", "down"), ("loss", "down"), ("delay", "down")):
+        for one, other in (
+            ("loss", "rtt"),
+            ("up", "down"),
+            ("loss", "down"),
+            ("delay", "down"),
+            ("jitter", "down"),
+        ):
             if one in matching and other in matching:
                 matching.remove(other)
         if len(matching) == 1 and (kind := matching[0]) in found and kind != "time":
@@ -372,6 +385,10 @@ def _take(
             if any(value < 0 for _, value, _ in known):
                 raise InputError(f"{name}: has a negative delay; its clocks differ")
             result.delay = curve(known, name)
+        case "jitter":
+            if any(value < 0 for _, value, _ in known):
+                raise InputError(f"{name}: has a negative jitter")
+            result.jitter = curve(known, name)
         case _:
             result.losses = share_curve(known, name)
             result.loss = sum(value for _, value, _ in known) / len(known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,6 +14,12 @@ from sojourn.importing.traffic import Traffic
 
 _PROBES = 10
 """Each loss rate is counted over this number of probes."""
+
+JITTER_MOST = 3.0
+"""Two independent uniform numbers up to 1 differ by 1/3 on average, so delays that differ by their
+jitter (RFC 3550 section 6.4.1) are uniform up to three times it."""
+JITTER_MEAN = JITTER_MOST / 2
+"""The mean of these delays, in multiples of the jitter."""
 
 APART_S = 2e-6
 """Points closer than this would get the same time in a scenario."""
@@ -35,6 +42,10 @@ class StepCurve:
         spans = [end - start for start, end in zip(self.times_s, ends, strict=True)]
         total = sum(span * value for span, value in zip(spans, self.values, strict=True))
         return total / self.end_s
+
+    def at(self, time_s: float) -> float:
+        """The value at a time; before the first step, the first value."""
+        return self.values[max(bisect_right(self.times_s, time_s) - 1, 0)]
 
 
 def curve(points: Iterable[tuple[float, float, str]], name: str, end_s: float = 0.0) -> StepCurve:
@@ -122,6 +133,8 @@ class Measurement:
     """Whether a transfer filled the queue while round trips were measured."""
     delay: StepCurve | None = None
     """One-way delay towards the measuring host, s."""
+    jitter: StepCurve | None = None
+    """Mean difference between the delays of successive packets towards the measuring host, s."""
     loss: float | None = None
     """Share of packets lost."""
     losses: StepCurve | None = None

@@ -35,6 +35,7 @@ def part(measured: Measurement, begin_s: float, end_s: float | None, name: str) 
         up=cut(measured.up),
         rtt=cut(measured.rtt),
         delay=cut(measured.delay),
+        jitter=cut(measured.jitter),
         losses=cut(measured.losses),
         opportunities_ms=_opportunities(measured, begin_s, end_s, name),
         read=[*measured.read, f"of this the part from {begin_s:g} s to {until}"],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
 from sojourn.errors import InputError
-from sojourn.importing.measured import Measurement, StepCurve
+from sojourn.importing.measured import JITTER_MEAN, JITTER_MOST, Measurement, StepCurve
 from sojourn.importing.traffic import Groups, Traffic, groups, span
 
 _LEAST_RTT_S = 1e-4
@@ -66,6 +66,7 @@ def imported(
         InputError: the measurement has no rate, and none was given.
     """
     assumed = list(measured.unknown)
+    measured = _spread(measured, assumed)
     path, rtt = _path(measured, given, assumed)
     links, duration_s = _links(measured, given, source, f"{stem}.trace")
     congestion = _control(measured, assumed)
@@ -121,7 +122,7 @@ def _comment(text: str) -> str:
 
 def _path(measured: Measurement, given: Assumptions, assumed: list[str]) -> tuple[list[str], str]:
     """Delay and loss of the first link, and the base round-trip time of the flows."""
-    lines, rtt = _loss(measured, assumed), None
+    lines, rtt = [*_jitter(measured, assumed), *_loss(measured, assumed)], None
     if measured.delay:
         lines += _delays(measured.delay, 0.0)
         rtt = 2 * min(measured.delay.values)
@@ -160,6 +161,42 @@ def _delays(delays: StepCurve, least_s: float) -> list[str]:
         return []
     steps = [span(round(value - least_s, 9)) for value in delays.values]
     return [f"delay = {_steps(delays, [json.dumps(step) for step in steps])}"]
+
+
+def _spread(measured: Measurement, assumed: list[str]) -> Measurement:
+    """Lower the delays by the mean that the jitter adds, so that their means stay as read."""
+    jitter = measured.jitter
+    if not jitter or not any(jitter.values):
+        return measured
+    found: dict[str, StepCurve] = {}
+    for name in ("rtt", "delay"):
+        curve: StepCurve | None = getattr(measured, name)
+        if curve is None:
+            continue
+        pairs = zip(curve.times_s, curve.values, strict=True)
+        values = [value - JITTER_MEAN * jitter.at(time) for time, value in pairs]
+        if min(values) < 0:
+            assumed.append("delays as low as the jitter of their time allows: they are zero there")
+        found[name] = replace(curve, values=tuple(max(value, 0.0) for value in values))
+    base_rtt_s = min(found["rtt"].values) if "rtt" in found else measured.base_rtt_s
+    return replace(
+        measured,
+        base_rtt_s=base_rtt_s,
+        rtt=found.get("rtt"),
+        delay=found.get("delay"),
+    )
+
+
+def _jitter(measured: Measurement, assumed: list[str]) -> list[str]:
+    """Extra delays whose successive differences have the mean that was read."""
+    if not measured.jitter or not any(measured.jitter.values):
+        return []
+    assumed.append(
+        "how delays vary: evenly up to three times the jitter, so that successive delays differ by "
+        "it on average (RFC 3550), without overtaking; means of delays stay as read"
+    )
+    most = [f'"{span(round(JITTER_MOST * value, 9))}"' for value in measured.jitter.values]
+    return [f"jitter = {_steps(measured.jitter, most)}"]
 
 
 def _loss(measured: Measurement, assumed: list[str]) -> list[str]:

@@ -38,7 +38,7 @@ impl Wire {
     pub fn new(plan: Option<&WirePlan>, seed: u64, warmup: Time) -> Wire {
         let impairment = plan.and_then(|wire| {
             let (loss, changes) = (wire.loss.clone(), wire.changes.clone());
-            let does = Impairs { loss, jitter: wire.jitter, changes, bleaches: false };
+            let does = Impairs { loss, jitter: wire.jitter.clone(), changes, bleaches: false };
             Impairment::behind(&wire.link, seed, does)
         });
         let line = DelayLine::new(Span::ZERO);
@@ -116,7 +116,7 @@ mod tests {
     fn the_nth_packet_gets_the_same_random_draws_as_in_the_simulator() {
         let loss = Some(Loss::GilbertElliott { enter: 0.1, leave: 0.3, bad: 0.9, good: 0.01 });
         let jitter = Some(Jitter { extra: Extra::Uniform(Span::from_millis(5)), reorder: true });
-        let does = Impairs { loss: loss.clone(), jitter, ..Impairs::default() };
+        let does = Impairs { loss: loss.clone(), jitter: jitter.clone(), ..Impairs::default() };
         let mut simulated = Impairment::behind("bottleneck", 7, does).unwrap();
         let times = (0..500).filter_map(|ms| simulated.pass(Time::from_nanos(ms * MS)));
         let mut times: Vec<u64> = times.map(Time::as_nanos).collect();

@@ -133,7 +133,7 @@ pub(crate) fn wire(link: &Link) -> Option<WirePlan> {
     does_more.then(|| WirePlan {
         link: name.clone(),
         loss: loss.clone(),
-        jitter: *jitter,
+        jitter: jitter.clone(),
         changes: delay_changes.clone(),
     })
 }

@@ -44,8 +44,8 @@ pub struct DelaySchedule {
     pub reorder: bool,
 }
 
-/// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal` or
-/// `blocks`. Draws are independent.
+/// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`,
+/// `schedule` or `blocks`. Draws are independent.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Jitter {
@@ -58,6 +58,9 @@ pub enum Jitter {
     /// Log-normally distributed: mostly small, occasionally large.
     #[schemars(title = "LogNormalJitter")]
     LogNormal(LogNormalJitter),
+    /// Uniform between zero and a maximum that changes at given times.
+    #[schemars(title = "JitterSchedule")]
+    Schedule(JitterSchedule),
     /// Packets leave in blocks, in order, as on a medium that a scheduler grants.
     #[schemars(title = "BlocksJitter")]
     Blocks(BlocksJitter),
@@ -93,6 +96,19 @@ pub struct LogNormalJitter {
     pub mean: SpanText,
     /// Standard deviation of the extra delay.
     pub deviation: SpanText,
+    /// Whether packets may overtake each other. If not, a packet waits for the one before it.
+    #[serde(default)]
+    pub reorder: bool,
+}
+
+/// Uniform between zero and a maximum that changes at given times.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JitterSchedule {
+    /// Pairs of time and largest extra delay: `[["0s", "2ms"], ["15s", "0ms"]]`. The first time is
+    /// `0s`, and times increase. The time at which a packet enters the wire counts.
+    #[schemars(length(min = 1))]
+    pub steps: Vec<(SpanText, SpanText)>,
     /// Whether packets may overtake each other. If not, a packet waits for the one before it.
     #[serde(default)]
     pub reorder: bool,
@@ -225,10 +241,11 @@ tagged!(VaryingDelay, "a time, or a table of kind `schedule`", {
     "schedule" => Schedule(DelaySchedule)
 });
 
-tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal or blocks", {
+tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal, schedule or blocks", {
     "uniform" => Uniform(UniformJitter),
     "exponential" => Exponential(ExponentialJitter),
     "lognormal" => LogNormal(LogNormalJitter),
+    "schedule" => Schedule(JitterSchedule),
     "blocks" => Blocks(BlocksJitter)
 });
 
@@ -308,6 +325,7 @@ impl Jitter {
             Jitter::Uniform(jitter) => jitter.reorder,
             Jitter::Exponential(jitter) => jitter.reorder,
             Jitter::LogNormal(jitter) => jitter.reorder,
+            Jitter::Schedule(jitter) => jitter.reorder,
             Jitter::Blocks(_) => false,
         }
     }

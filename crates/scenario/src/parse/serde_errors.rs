@@ -100,6 +100,10 @@ fn example(path: &str, key: &str) -> &'static str {
         "think" => "think = \"9.5s\"",
         "on" => "on = \"500ms\"",
         "off" => "off = \"500ms\"",
+        "steps" if path.ends_with("jitter") || path.ends_with("delay") => {
+            "steps = [[\"0s\", \"20ms\"], [\"15s\", \"35ms\"]]"
+        }
+        "steps" if path.ends_with("loss") => "steps = [[\"0s\", 0.001], [\"27s\", 0.01]]",
         "steps" => "steps = [[\"0s\", \"100mbit\"], [\"50s\", \"20mbit\"]]",
         "frames" => "frames = [\"20kB\", \"4kB\"]",
         "interval" => "interval = \"40ms\"",

@@ -175,6 +175,11 @@ pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Opt
             },
             reorder: lognormal.reorder,
         }),
+        Some(wire::Jitter::Schedule(schedule)) => {
+            let read = |_: &str, most: &SpanText| Ok(most.0);
+            let steps = steps(place, &schedule.steps, "\"5ms\"", read)?;
+            Some(Jitter { extra: Extra::Schedule(steps), reorder: schedule.reorder })
+        }
         Some(wire::Jitter::Blocks(written)) => {
             Some(Jitter { extra: Extra::Blocks(blocks(place, written, positive)?), reorder: false })
         }

@@ -253,12 +253,17 @@ pub struct DelayChanges {
 impl DelayChanges {
     /// The excess over the smallest delay for a packet that enters the wire now.
     pub fn at(&self, now: Time) -> Span {
-        self.above_least[self.above_least.partition_point(|&(from, _)| from <= now) - 1].1
+        span_at(&self.above_least, now)
     }
 }
 
+/// The span of steps that applies now; the first step is at time zero.
+pub fn span_at(steps: &[(Time, Span)], now: Time) -> Span {
+    steps[steps.partition_point(|&(from, _)| from <= now) - 1].1
+}
+
 /// Extra delay of each packet on a wire.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Jitter {
     /// How it is distributed.
     pub extra: Extra,
@@ -267,7 +272,7 @@ pub struct Jitter {
 }
 
 /// A distribution of extra delays.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Extra {
     /// Uniform from zero to this.
     Uniform(#[serde(with = "as_numbers::span")] Span),
@@ -282,6 +287,9 @@ pub enum Extra {
         #[serde(with = "as_numbers::span")]
         deviation: Span,
     },
+    /// Uniform from zero to the span that applies from the latest of these times on; the first time
+    /// is zero.
+    Schedule(#[serde(with = "as_numbers::spans_at")] Vec<(Time, Span)>),
     /// Packets leave in blocks.
     Blocks(Blocks),
 }

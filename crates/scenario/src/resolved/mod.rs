@@ -23,7 +23,7 @@ pub use self::apps::{
 pub use self::flows::FlowGroup;
 pub use self::links::{
     Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Link, Loss, Policer,
-    Trace,
+    Trace, span_at,
 };
 pub use self::schedule::Schedule;
 pub use self::scheduler::{Class, Scheduler, SchedulerKind};

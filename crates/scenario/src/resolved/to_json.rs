@@ -51,7 +51,7 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
             "limit": text(device.limit),
             "overhead": size(device.overhead_bytes),
         })),
-        "jitter": link.jitter.map(jitter),
+        "jitter": link.jitter.as_ref().map(jitter),
         "loss": link.loss.as_ref().map(loss),
         "ecn_bleaching": link.ecn_bleaching,
     });
@@ -87,27 +87,32 @@ fn wlan(wlan: &Wlan) -> Value {
     })
 }
 
-fn jitter(jitter: Jitter) -> Value {
+fn jitter(jitter: &Jitter) -> Value {
     let reorder = jitter.reorder;
-    match jitter.extra {
-        Extra::Uniform(max) => json!({ "kind": "uniform", "max": text(max), "reorder": reorder }),
+    match &jitter.extra {
+        Extra::Uniform(max) => json!({ "kind": "uniform", "max": text(*max), "reorder": reorder }),
         Extra::Exponential(mean) => {
-            json!({ "kind": "exponential", "mean": text(mean), "reorder": reorder })
+            json!({ "kind": "exponential", "mean": text(*mean), "reorder": reorder })
         }
         Extra::LogNormal { mean, deviation } => json!({
             "kind": "lognormal",
-            "mean": text(mean),
-            "deviation": text(deviation),
+            "mean": text(*mean),
+            "deviation": text(*deviation),
             "reorder": reorder,
         }),
         Extra::Blocks(Blocks { every, request, pause, retransmit, round_trip }) => json!({
             "kind": "blocks",
-            "every": text(every),
-            "request": text(request),
-            "pause": text(pause),
+            "every": text(*every),
+            "request": text(*request),
+            "pause": text(*pause),
             "retransmit": retransmit,
-            "round_trip": text(round_trip),
+            "round_trip": text(*round_trip),
         }),
+        Extra::Schedule(steps) => {
+            let step = |&(at, max): &(Time, Span)| [text(at.since(Time::ZERO)), text(max)];
+            let steps: Vec<_> = steps.iter().map(step).collect();
+            json!({ "kind": "schedule", "steps": steps, "reorder": reorder })
+        }
     }
 }
 

@@ -168,7 +168,7 @@ fn impairments(text: &mut String, choice: &mut Choice) {
     let reorder = choice.chance(0.3);
     let (span, spread) = (choice.whole(10, 20_000), choice.whole(10, 20_000));
     let part = choice.between(1e-4, 0.1);
-    let line = match choice.below(17) {
+    let line = match choice.below(18) {
         0 => format!(r#"jitter = {{ kind = "uniform", max = "{span}us", reorder = {reorder} }}"#),
         1 => format!(
             r#"jitter = {{ kind = "exponential", mean = "{span}us", reorder = {reorder} }}"#
@@ -180,6 +180,10 @@ fn impairments(text: &mut String, choice: &mut Choice) {
         14 => format!(
             "jitter = {{ kind = \"blocks\", every = \"{span}us\", request = \"{spread}us\", \
              pause = \"{part:.3}ms\", retransmit = {part:.5}, round_trip = \"{spread}us\" }}"
+        ),
+        17 => format!(
+            "jitter = {{ kind = \"schedule\", steps = [[\"0s\", \"{span}us\"], [\"1s\", \"0us\"], \
+             [\"1200ms\", \"{spread}us\"]], reorder = {reorder} }}"
         ),
         3 | 4 => format!(r#"loss = {{ kind = "bernoulli", rate = {part:.5} }}"#),
         5 => format!(

@@ -50,9 +50,10 @@ pub(super) fn changes_after_the_end(
 
 /// Jitter longer than the round trips is probably in the wrong unit, or should be a separate path.
 pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> Option<String> {
-    let most = match link.jitter?.extra {
-        Extra::Uniform(most) => most,
-        Extra::Exponential(mean) | Extra::LogNormal { mean, .. } => mean,
+    let most = match &link.jitter.as_ref()?.extra {
+        Extra::Uniform(most) => *most,
+        Extra::Exponential(mean) | Extra::LogNormal { mean, .. } => *mean,
+        Extra::Schedule(steps) => steps.iter().map(|(_, most)| *most).max()?,
         Extra::Blocks(blocks) => blocks.request.max(blocks.every),
     };
     let slowest = over.senders.iter().max_by_key(|flow| flow.rtt)?;
