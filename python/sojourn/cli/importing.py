@@ -107,7 +107,11 @@ def import_file(
     for text in result.assumed:
         console.say(f"not in the file: {text}")
     if report is not None:
-        _write_page(report, file, measured, result, output)
+        unloaded = None
+        if measured.shows_only_probes:
+            given = Assumptions(rate, rtt, delay)
+            unloaded = imported(measured, stem, file.name, given, stem, is_loaded=False)
+        _write_page(report, file, measured, result, unloaded, output)
         written.append(report)
     if as_json:
         console.show_json(
@@ -143,9 +147,14 @@ def _measured(
 
 
 def _write_page(
-    report: Path, file: Path, measured: Measurement, result: Imported, output: Path | None
+    report: Path,
+    file: Path,
+    measured: Measurement,
+    result: Imported,
+    unloaded: Imported | None,
+    output: Path | None,
 ) -> None:
-    """Run the scenario and write the page."""
+    """Run the scenario, or its form without load, and write the page."""
     from sojourn import files
     from sojourn.importing import page, simulated
     from sojourn.importing.writing import write
@@ -153,7 +162,7 @@ def _write_page(
 
     with files.scratch() as folder:
         scenario = folder / "scenario.toml"
-        write(result, file, scenario, "scenario")
+        write(unloaded or result, file, scenario, "scenario")
         run = simulated.compared(scenario, measured, console.meter(), options.store(fresh=False))
     commands = [_command()]
     if output is not None:

@@ -152,6 +152,12 @@ class Measurement:
     unknown: list[str] = field(default_factory=list)
     """Missing information, or what was left out and why, a sentence each."""
 
+    @property
+    def shows_only_probes(self) -> bool:
+        """Whether round trips were measured without any other traffic in the file."""
+        has_rate = self.down or self.up or self.opportunities_ms is not None
+        return self.base_rtt_s is not None and not (has_rate or self.traffic or self.is_loaded)
+
 
 def rate_curve(
     points: Iterable[tuple[float, float, str]], name: str, end_s: float = 0.0

@@ -147,7 +147,6 @@ def _simulated(one: ImportedSeries, warmup_s: float) -> str:
     read, simulated = _typical(one, warmup_s)
     name = "median" if one.kind == "time" else "mean"
     what = f"{name} {f'rate {one.way}' if one.kind == 'rate' else one.name}"
-    what += " of the transfers" if one.name == "round trip" else ""
     unit = unit_of(one)[0]
     if read == simulated:
         return f"{what} {read} {unit} as read"
@@ -190,9 +189,13 @@ def _notes(measured: Measurement, found: ImportedRun) -> list[str]:
     if one := names.get("round trip"):
         what = "The file has the least round trip" if one.is_constant else "Round trips were read"
         loaded = ", during a transfer" if measured.is_loaded else ", perhaps without load"
+        simulated = (
+            "probes in a run without the scenario's transfers, which would fill the queue"
+            if measured.shows_only_probes
+            else "transfers that fill the queue, smoothed"
+        )
         notes.append(
-            f"{what}{'' if one.is_constant else loaded}; those simulated are the smoothed ones of "
-            "transfers that fill the queue."
+            f"{what}{'' if one.is_constant else loaded}; those simulated are of {simulated}."
         )
     if "one-way delay" in names:
         notes.append("The simulated one-way delay is that of the voice call, with its queueing.")

@@ -20,6 +20,7 @@ _PACKET_BITS = 12_000
 _ARRIVAL_S = 1.0
 """Time for the last packets of a capture to arrive."""
 _CALL_KBPS, _CALL_BYTES = 87, 218
+_CALL = f'kind = "cbr", rate = "{_CALL_KBPS}kbit", packet = "{_CALL_BYTES}B", voice = true'
 CALL_PACKETS_PER_S = _CALL_KBPS * 1e3 / 8 / _CALL_BYTES
 """Packets that flow ``call`` sends in a second."""
 
@@ -50,8 +51,18 @@ class Imported:
     """The files that the scenario names: recordings and traces, by name."""
 
 
+PROBES = "probes"
+"""The flow that measures round trips in a scenario without load."""
+
+
 def imported(
-    measured: Measurement, name: str, source: str, given: Assumptions, stem: str
+    measured: Measurement,
+    name: str,
+    source: str,
+    given: Assumptions,
+    stem: str,
+    *,
+    is_loaded: bool = True,
 ) -> Imported:
     """Make a scenario from a measurement.
 
@@ -61,6 +72,7 @@ def imported(
         source: the file's name, for the head of the scenario.
         given: what the user adds.
         stem: stem of the names of the files that the scenario names.
+        is_loaded: whether transfers fill the link; if not, probes alone measure its round trips.
 
     Raises:
         InputError: the measurement has no rate, and none was given.
@@ -78,7 +90,10 @@ def imported(
         assumed += flows.assumed
     else:
         start = f"0s..{span(min(1.0, duration_s / 10))}"
-        flows = Groups(_flows(list(links), rtt, congestion, measured.streams, start))
+        transfers = _transfers(list(links), rtt, congestion, measured.streams, start)
+        alone = _datagrams(PROBES, list(links), rtt, "0s", 'kind = "echo", interval = "20ms"')
+        call = _datagrams("call", list(links), rtt, start, _CALL)
+        flows = Groups([*(transfers if is_loaded else alone), *call])
         assumed.append(
             "the traffic: one bulk transfer each way that the link has, and a voice call"
         )
@@ -277,7 +292,7 @@ def _control(measured: Measurement, assumed: list[str]) -> str:
     return "cubic"
 
 
-def _flows(
+def _transfers(
     links: list[str], rtt: str, congestion: str, streams: int | None, start: str
 ) -> list[str]:
     lines = []
@@ -295,14 +310,16 @@ def _flows(
             'app = { kind = "bulk" }',
             "",
         ]
+    return lines
+
+
+def _datagrams(name: str, links: list[str], rtt: str, start: str, app: str) -> list[str]:
     return [
-        *lines,
         "[[flows]]",
-        'name = "call"',
+        f'name = "{name}"',
         f'path = ["{links[0]}"]',
         f'rtt = "{rtt}"',
         f'start = "{start}"',
-        f'app = {{ kind = "cbr", rate = "{_CALL_KBPS}kbit", packet = "{_CALL_BYTES}B", '
-        "voice = true }",
+        f"app = {{ {app} }}",
         "",
     ]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from sojourn.describing.library import load
 from sojourn.importing.measured import Measurement, StepCurve
-from sojourn.importing.scenario import CALL_PACKETS_PER_S
+from sojourn.importing.scenario import CALL_PACKETS_PER_S, PROBES
 from sojourn.importing.units import seconds
 from sojourn.plots.excerpt import Floats, states
 from sojourn.running.runs import run
@@ -138,11 +138,14 @@ def _rates(
 
 def _others(measured: Measurement, result: Result, edges: Floats) -> Iterator[ImportedSeries]:
     if measured.delay:
-        t_s, owd_s = _of_call(result, "owd")
+        t_s, owd_s = _of_flow(result, "call", "owd")
         read, simulated = _of_steps(measured.delay, edges), _of_samples(t_s, owd_s, edges)
         yield ImportedSeries("one-way delay", "", "time", edges, read, simulated)
     elif measured.rtt or measured.base_rtt_s is not None:
-        simulated = _round_trips(result, edges)
+        if measured.shows_only_probes:
+            simulated = _of_samples(*_of_flow(result, PROBES, "rtt"), edges)
+        else:
+            simulated = _round_trips(result, edges)
         if measured.rtt:
             read = _of_steps(measured.rtt, edges)
             yield ImportedSeries("round trip", "", "time", edges, read, simulated)
@@ -151,7 +154,7 @@ def _others(measured: Measurement, result: Result, edges: Floats) -> Iterator[Im
             yield ImportedSeries("round trip", "", "time", edges, read, simulated, is_constant=True)
     if measured.losses or measured.loss:
         edges = edges[::_LOSS_BINS]
-        t_s, missing = _of_call(result, "missing")
+        t_s, missing = _of_flow(result, "call", "missing")
         counts = np.interp(edges, t_s, missing) if len(t_s) else np.zeros(len(edges))
         simulated = np.clip(np.diff(counts) / np.diff(edges) / CALL_PACKETS_PER_S, 0.0, 1.0)
         curve = measured.losses
@@ -176,11 +179,11 @@ def _left_out(measured: Measurement, found: list[ImportedSeries]) -> list[str]:
     return left_out
 
 
-def _of_call(result: Result, var: str) -> tuple[Floats, Floats]:
-    """A variable of the voice call: seconds and values."""
+def _of_flow(result: Result, name: str, var: str) -> tuple[Floats, Floats]:
+    """A variable of a flow of datagrams: seconds and values."""
     table = result.columns("flow_states")
     rows = zip(table["flow"], table["var"], table["t_ns"], table["value"], strict=True)
-    found = [(t_ns / 1e9, value) for flow, of, t_ns, value in rows if (flow, of) == ("call", var)]
+    found = [(t_ns / 1e9, value) for flow, of, t_ns, value in rows if (flow, of) == (name, var)]
     both = np.array(found, np.float64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
