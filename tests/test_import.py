@@ -1042,3 +1042,46 @@ def test_a_column_of_jitter_becomes_extra_delays_that_keep_the_mean(tmp_path: Pa
     assert link["delay"]["steps"] == [["0s", "0.027s"], ["1s", "0.034s"], ["2s", "0.04s"]]
     path = written(tmp_path, found, "x.toml")
     assert load(path).resolved()["links"][0]["jitter"]["kind"] == "schedule"
+
+
+def test_a_date_and_a_time_of_day_in_two_columns_are_one_time(tmp_path: Path) -> None:
+    text = "Date,Time,Download_Mbps\n2026-01-31,23:59:50,100\n2026-02-01,00:00:00,90\n"
+    measured = taken(tmp_path, text)
+    assert measured.down == StepCurve((0.0, 10.0), (1e8, 9e7), 20.0)
+    assert not any("Time" in text for text in measured.read)
+
+
+def test_headers_may_be_german(tmp_path: Path) -> None:
+    text = "\ufeffZeit [s];Durchsatz [Mbit/s];Verlust [%]\r\n0;10,5;1\r\n\r\n1;9;0\r\n"
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values == (10.5e6, 9e6)
+    assert measured.losses and measured.losses.values == (0.01, 0.0)
+
+
+def test_a_sender_that_iperf3_limits_is_idle_at_times(tmp_path: Path) -> None:
+    rates = [0, 10e6, 0, 8e6]
+    rows = [
+        {"sum": {"start": i / 10, "end": (i + 1) / 10, "bits_per_second": rate, "omitted": False}}
+        for i, rate in enumerate(rates)
+    ]
+    test = {"protocol": "TCP", "num_streams": 1, "reverse": 0, "target_bitrate": 5_000_000}
+    report = {"start": {"test_start": test}, "intervals": rows, "end": {}}
+    measured = taken(tmp_path, json.dumps(report))
+    assert measured.up and measured.up.values == (10e6, 10e6, 10e6, 8e6)
+    assert any("2 intervals without data" in text for text in measured.unknown)
+    del test["target_bitrate"]
+    measured = taken(tmp_path, json.dumps(report))
+    assert measured.up and measured.up.values == (0.0, 10e6, 0.0, 8e6)
+
+
+def test_the_page_of_probes_simulates_probes_without_the_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = (f"64 bytes from 1.1.1.1: icmp_seq={i} ttl=57 time={33 + i % 2} ms" for i in range(40))
+    ping = written(tmp_path, "PING 1.1.1.1 (1.1.1.1) 56(84) bytes of data.\n" + "\n".join(lines))
+    options = ["-o", "x.toml", "--report", "x.html", "--rate", "10mbit"]
+    assert cli.main(["import", str(ping), *options]) == 0
+    page = Path("x.html").read_text()
+    assert "median round trip 33" in page and "without the scenario&#39;s transfers" in page
+    assert 'kind = "bulk"' in Path("x.toml").read_text()

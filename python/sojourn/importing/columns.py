@@ -36,15 +36,16 @@ from sojourn.importing.measured import (
 _WAYS = {
     "down": re.compile(
         r"rate|bitrate|throughput|tput|thrpt|thput|bandwidth|bw|capacity|down|dl|download|downlink"
-        r"|goodput"
+        r"|goodput|datenrate|durchsatz|bandbreite"
     ),
     "up": re.compile(r"up|ul|upload|uplink"),
     "rtt": re.compile(r"rtt|ping|latency|round"),
     "delay": re.compile(r"delay|owd"),
     "jitter": re.compile(r"jitter|pdv|ipdv"),
-    "loss": re.compile(r"loss|lost|plr|drop"),
+    "loss": re.compile(r"loss|lost|plr|drop|verlust"),
     "time": re.compile(
-        r"time|dtime|timestamp|datetime|datetimestamp|t|ts|seconds?|since|date|elapsed|epoch"
+        r"time|dtime|timestamp|datetime|datetimestamp|t|ts|seconds?|since|date|elapsed|epoch|zeit"
+        r"|datum"
     ),
 }
 _STARTS = {"start", "interval start", "interval_start"}
@@ -106,6 +107,9 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
             raise InputError(f"{name}: has no column `{column}`; it has {', '.join(header)}")
     kinds = _kinds(header, name)
     place_of = {kind: header.index(column) for kind, column in kinds.items()}
+    joined = _with_dates(rows, place_of["time"])
+    used = set(kinds.values()) | ({header[place_of["time"] + 1]} if joined is not rows else set())
+    rows = joined
     result = Measurement("table of columns")
     table = _table(rows, name, place_of)
     is_date = not is_number(rows[1][1][place_of["time"]])
@@ -129,12 +133,26 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
             result.unknown.append(
                 f"the rate of the link itself: it carries at least the `{column}` of its traffic"
             )
-    left_out = [f"`{column}`" for column in header if column and column not in kinds.values()]
+    left_out = [f"`{column}`" for column in header if column and column not in used]
     if left_out:
         result.read.append(f"nothing of {', '.join(left_out)}, which has no counterpart")
     if result.rtt and not (result.down or result.up or "loss" in kinds):
         _lost_probes([(clock(row), row["rtt"]) for _, row in table], result)
     return result
+
+
+def _with_dates(rows: Rows, at: int) -> Rows:
+    """Joins a column of dates alone with the next column, if that has times of day."""
+    first = rows[1][1]
+    times = at + 1 < len(first) and _TIME_OF_DAY.fullmatch(first[at + 1])
+    if not (times and _DATE_ALONE.fullmatch(first[at])):
+        return rows
+    joined = [
+        (line, [*cells[:at], f"{cells[at]} {cells[at + 1]}", *cells[at + 1 :]])
+        for line, cells in rows[1:]
+        if len(cells) > at + 1
+    ]
+    return [rows[0], *joined] if len(joined) == len(rows) - 1 else rows
 
 
 def _lost_probes(probes: list[tuple[float, float]], result: Measurement) -> None:
@@ -255,6 +273,7 @@ def _time(cell: str, place: str) -> float:
 
 
 _YEAR_FIRST = re.compile(r"^(\d{4})/(\d\d)/(\d\d)\b")
+_DATE_ALONE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d")
 _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)")
 _NOON_S = 43_200.0
 _YEAR_2100_S = 4.1e9

@@ -70,7 +70,7 @@ def read(report: dict[str, Any], name: str) -> Measurement:
         result.up, is_received = _rates(received, "sum", name), True
         result.read.append("what arrived over time, from the server's report")
     else:
-        result.up = forward
+        result.up = _without_idle(forward, test, result)
     result.read.append(_counted_text(len(intervals), protocol, is_reverse, forward))
     is_bidir = all("sum_bidir_reverse" in row for row in intervals)
     if is_bidir:
@@ -100,6 +100,19 @@ def read(report: dict[str, Any], name: str) -> Measurement:
         key = "sum_bidir_reverse" if is_bidir and not is_server else "sum"
         _losses_over_time(intervals if is_bidir else received, key, name, result)
     return result
+
+
+def _without_idle(sent: StepCurve, test: dict[str, Any], result: Measurement) -> StepCurve:
+    """A sender that limits its rate is idle at times: the rate before holds on meanwhile."""
+    if not test.get("target_bitrate") or all(sent.values):
+        return sent
+    values, held = [], next(value for value in sent.values if value)
+    for value in sent.values:
+        held = value or held
+        values.append(held)
+    idle = sum(not value for value in sent.values)
+    result.unknown.append(f"the rate in {idle} intervals without data, by iperf3's own limit (-b)")
+    return replace(sent, values=tuple(values))
 
 
 def _counted_text(count: int, protocol: str, is_reverse: bool, rates: StepCurve) -> str:
