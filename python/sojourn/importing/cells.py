@@ -59,6 +59,8 @@ def _point(cell: str) -> str:
 
 
 def _cells(line: str, separator: str, place: str) -> list[str]:
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(separator)]
     # Batch files of Windows write a space before a separator.
     line = re.sub(rf'" +{re.escape(separator)}', f'"{separator}', line)
     try:

@@ -241,7 +241,8 @@ def _table(
         time = cells[place_of["time"]]
         row = {"time": midnights_s + _time(time, place)}
         if (
-            _TIME_OF_DAY.fullmatch(time)
+            ":" in time
+            and _TIME_OF_DAY.fullmatch(time)
             and result
             and result[-1][1]["time"] - row["time"] > _NOON_S
         ):
@@ -259,7 +260,7 @@ def _table(
 
 def _time(cell: str, place: str) -> float:
     """A number, or the seconds of a time of day or of an ISO 8601 date and time."""
-    if is_number(cell):
+    if ":" not in cell and is_number(cell):
         return number(cell, place)
     if found := _TIME_OF_DAY.fullmatch(cell):
         return 3600.0 * int(found[1]) + 60.0 * int(found[2]) + float(found[3])

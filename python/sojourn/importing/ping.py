@@ -42,6 +42,7 @@ _INTERVAL_S = 1.0
 _DAY_S = 86_400.0
 _NUMBERS = 1 << 16
 """Sequence numbers start again after this many."""
+_NUMBERS_ALONE = re.compile(r"[-+0-9.eE,;\t ]*").fullmatch
 _LONGEST_LINE = 500
 """No line of ping is longer; the patterns take time quadratic in the length of a line."""
 
@@ -59,11 +60,12 @@ class _Reply:
 
 def is_ping(lines: Sequence[str]) -> bool:
     """Whether the text contains replies, or the summary of a ping without any."""
-    kept = [line for line in lines if len(line) <= _LONGEST_LINE]
+    # Rows of numbers, of which a file may have many, are none of the first.
+    kept = [line for line in lines if len(line) <= _LONGEST_LINE and not _NUMBERS_ALONE(line)]
     patterns = (_FPING.match, _SENT.search, _FPING_SENT.search, _WINDOWS_SENT.search)
     return any(
         _is_reply(line) or any(matches(line) for matches in patterns) for line in kept
-    ) or any(map(_row, lines))
+    ) or any(_row(line) for line in lines if " : " in line)
 
 
 def _is_reply(line: str) -> bool:

@@ -94,9 +94,9 @@ def read(
 def _of_text(text: str, name: str, units: Mapping[str, str]) -> Measurement:
     """The measurement of a text that has words."""
     lines = text.splitlines()
-    if any(_IPERF_TEXT.search(line[:_LONGEST_HEAD]) for line in lines):
+    if any("[" in line and _IPERF_TEXT.search(line[:_LONGEST_HEAD]) for line in lines):
         raise InputError(f"{name}: is iperf's text for people; run iperf3 with --json instead")
-    if any(_IRTT_TEXT.match(line[:_LONGEST_HEAD]) for line in lines):
+    if any(_IRTT_TEXT.match(line[:_LONGEST_HEAD]) for line in lines if line[:1] in "[s"):
         raise InputError(f"{name}: is irtt's text for people; run irtt client with -o FILE.json")
     if netperf.is_interim(lines):
         return netperf.read(lines, name)
