@@ -76,6 +76,18 @@ def histogram(scope: str, name: str, metric: str, values_s: np.ndarray) -> list[
     ]
 
 
+def flows(goodput: float) -> pa.Table:
+    times = [i * 100_000_000 for i in range(1, 100)]
+    rows = [
+        {
+            "flow": f"bulk.{number}", "t_ns": t_ns, "cwnd_bytes": 15_000 + number * (t_ns >> 16),
+            "srtt_ns": 100_000_000, "delivered_bytes": int(goodput * t_ns / 8e9) // 2,
+        }
+        for number in (1, 2) for t_ns in times
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows)
+
+
 def states(delay_s: np.ndarray, loss: float, marks: float, rng: np.random.Generator) -> pa.Table:
     n = len(delay_s)
     columns = {
@@ -131,6 +143,7 @@ def result(aqm: str, seed: int, account: dict[str, Any] = SIM) -> Result:
     bins += histogram("class", "web", "completion", times)
     bins += histogram("class", "voip", "owd", owd)
     tables = {
+        "flows": flows(goodput),
         "states": states(np.maximum(wander, 0), loss, marks, rng),
         "histograms": pa.Table.from_pylist(bins),
     }

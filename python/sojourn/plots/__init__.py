@@ -24,9 +24,12 @@ KINDS = {
     "pareto": "delay against utilisation with the AQMs that no other dominates",
     "delay_time": "queue delay over time with drops and marks, one panel per AQM",
     "completion": "completion times of short transfers as boxes",
+    "window_time": "congestion windows over time, one panel per AQM, one line per flow",
+    "rtt_time": "smoothed round trips over time, alike",
+    "goodput_time": "goodput over time, alike",
 }
 # Kinds that read an AQM's first run only; they are drawn during the other runs.
-OF_FIRST_RUN = ("delay_time",)
+OF_FIRST_RUN = ("delay_time", "window_time", "rtt_time", "goodput_time")
 
 
 def _check_matplotlibrc() -> None:

@@ -23,6 +23,10 @@ Series = dict[str, tuple[Floats, Floats]]
 """Seconds and values, each of shape ``(n_samples,)``, by variable."""
 
 
+FlowSeries = dict[str, Floats]
+"""Columns of table ``flows`` of one flow, each of shape ``(n_samples,)``: ``t_s`` and others."""
+
+
 @dataclass(frozen=True)
 class Excerpt:
     """The data of a run that figures read, without the tables themselves.
@@ -32,12 +36,14 @@ class Excerpt:
         histograms: table ``histograms``.
         queue: the queue of `series`; None if they were left out.
         series: series of table ``states``.
+        flows: series of each flow, from table ``flows``.
     """
 
     summary_rows: list[SummaryRow]
     histograms: Histograms
     queue: str | None
     series: Series
+    flows: dict[str, FlowSeries]
 
     @cached_property
     def summary(self) -> Mapping[str, float]:
@@ -62,7 +68,8 @@ def excerpt(result: Result, queue: str | None) -> Excerpt:
         queue: the queue whose series are extracted; None for none.
     """
     found = states(result, queue) if queue is not None else {}
-    return Excerpt(result.summary_rows, histograms(result), queue, found)
+    of_flows = flows(result) if queue is not None else {}
+    return Excerpt(result.summary_rows, histograms(result), queue, found, of_flows)
 
 
 _read: WeakKeyDictionary[Result, Histograms] = WeakKeyDictionary()
@@ -107,3 +114,21 @@ def _states(result: Result, queue: str) -> Series:
             places.setdefault(var, []).append(place)
     t_s, values = np.array(table["t_ns"], np.float64) * 1e-9, np.array(table["value"], np.float64)
     return {var: (t_s[at], values[at]) for var, at in places.items()}
+
+
+def flows(run: Run) -> dict[str, FlowSeries]:
+    """Each flow over time, from table ``flows``; empty if it was not recorded."""
+    if isinstance(run, Excerpt):
+        return run.flows
+    table = run.columns("flows")
+    places: dict[str, list[int]] = {}
+    for place, flow in enumerate(table["flow"]):
+        places.setdefault(flow, []).append(place)
+    columns = {
+        "t_s": np.array(table["t_ns"], np.float64) * 1e-9,
+        "delivered": np.array(table["delivered_bytes"], np.float64),
+        **{name: np.array(table[name], np.float64) for name in ("cwnd_bytes", "srtt_ns")},
+    }
+    return {
+        flow: {name: values[at] for name, values in columns.items()} for flow, at in places.items()
+    }

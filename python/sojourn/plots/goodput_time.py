@@ -1,0 +1,22 @@
+"""Goodput over time, one panel per AQM, one line per flow."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from sojourn.plots import flow_series, style
+from sojourn.plots.data import Results
+
+
+@style.figure
+def goodput_time(results: Results, link: str) -> Figure:
+    """Draw the goodput of flows over time, in the first run of every AQM.
+
+    Args:
+        results: per AQM one result per seed; the first is drawn.
+        link: not used: flows may pass several links.
+
+    Raises:
+        NothingToPlot: no run recorded its flows.
+    """
+    return flow_series.drawn(results, "goodput_bps", "Goodput over time", "goodput [Mbit/s]", 1e-6)
