@@ -799,6 +799,11 @@ def test_delays_and_losses_of_netem_trace(tmp_path: Path) -> None:
     assert down and down.values[:2] == (1e6, 2e6)
 
 
+def test_a_value_of_netem_trace_is_named_by_its_step(tmp_path: Path) -> None:
+    steps = [{"start_time": 0.0, "value": "0.02", "duration": 1.0}]
+    assert "step 1: `0.02` is not a time" in refused(tmp_path, json.dumps(steps))
+
+
 def test_changes_of_the_path_become_schedules(tmp_path: Path) -> None:
     table = "time_s,rate_mbps,delay_ms,loss_percent\n0,8,10,0\n1,4,30,2\n2,6,20,0\n"
     scenario = imported(taken(tmp_path, table), "x", "file", Assumptions(), "x")

@@ -64,7 +64,7 @@ def _taken(quantity: str, steps: Iterator[Step], name: str, result: Measurement)
             raise InputError(f"{name}: has more than {_MOST_STEPS} steps")
         if duration <= 0:
             raise InputError(f"{name}, step {number}: a step of {duration:g} s has no length")
-        points.append((now, _VALUES[quantity](value, f"{name}, step {number}"), f"step {number}"))
+        points.append((now, _value(quantity, value, f"{name}, step {number}"), f"step {number}"))
         now += duration
     if not points:
         raise InputError(f"{name}: has no steps")
@@ -79,6 +79,14 @@ def _taken(quantity: str, steps: Iterator[Step], name: str, result: Measurement)
             result.loss = result.losses.mean
     result.read.append(f"{len(points)} steps of {_WORDS[quantity]} over {now:.6g} s")
     return result
+
+
+def _value(quantity: str, value: Any, place: str) -> float:
+    try:
+        return _VALUES[quantity](value, place)
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(place) else f"{place}: {text}") from None
 
 
 def _quantity(kind: str, name: str) -> str:
