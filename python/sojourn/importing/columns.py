@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from math import isnan
 
 from sojourn.errors import InputError
 from sojourn.importing import iperf2, speedtables, speedtests, units
 from sojourn.importing.cells import MISSING, Rows, is_number, number, of_lines
+from sojourn.importing.clocks import TIME_OF_DAY, seconds_of, with_dates
 from sojourn.importing.logs import (
     BARE,
     cake_autorate,
@@ -107,7 +107,7 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
             raise InputError(f"{name}: has no column `{column}`; it has {', '.join(header)}")
     kinds = _kinds(header, name)
     place_of = {kind: header.index(column) for kind, column in kinds.items()}
-    joined = _with_dates(rows, place_of["time"])
+    joined = with_dates(rows, place_of["time"])
     used = set(kinds.values()) | ({header[place_of["time"] + 1]} if joined is not rows else set())
     rows = joined
     result = Measurement("table of columns")
@@ -139,20 +139,6 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     if result.rtt and not (result.down or result.up or "loss" in kinds):
         _lost_probes([(clock(row), row["rtt"]) for _, row in table], result)
     return result
-
-
-def _with_dates(rows: Rows, at: int) -> Rows:
-    """Joins a column of dates alone with the next column, if that has times of day."""
-    first = rows[1][1]
-    times = at + 1 < len(first) and _TIME_OF_DAY.fullmatch(first[at + 1])
-    if not (times and _DATE_ALONE.fullmatch(first[at])):
-        return rows
-    joined = [
-        (line, [*cells[:at], f"{cells[at]} {cells[at + 1]}", *cells[at + 1 :]])
-        for line, cells in rows[1:]
-        if len(cells) > at + 1
-    ]
-    return [rows[0], *joined] if len(joined) == len(rows) - 1 else rows
 
 
 def _lost_probes(probes: list[tuple[float, float]], result: Measurement) -> None:
@@ -239,10 +225,10 @@ def _table(
                 f"{place}: has {len(cells)} columns where the header has {len(rows[0][1])}"
             )
         time = cells[place_of["time"]]
-        row = {"time": midnights_s + _time(time, place)}
+        row = {"time": midnights_s + seconds_of(time, place)}
         if (
             ":" in time
-            and _TIME_OF_DAY.fullmatch(time)
+            and TIME_OF_DAY.fullmatch(time)
             and result
             and result[-1][1]["time"] - row["time"] > _NOON_S
         ):
@@ -258,24 +244,6 @@ def _table(
     return result
 
 
-def _time(cell: str, place: str) -> float:
-    """A number, or the seconds of a time of day or of an ISO 8601 date and time."""
-    if ":" not in cell and is_number(cell):
-        return number(cell, place)
-    if found := _TIME_OF_DAY.fullmatch(cell):
-        return 3600.0 * int(found[1]) + 60.0 * int(found[2]) + float(found[3])
-    try:
-        stamp = datetime.fromisoformat(_YEAR_FIRST.sub(r"\1-\2-\3", cell.removesuffix(" UTC")))
-    except ValueError:
-        raise InputError(
-            f"{place}: `{cell}` is not a time; write seconds, or dates as 2026-01-31 12:00:00"
-        ) from None
-    return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
-
-
-_YEAR_FIRST = re.compile(r"^(\d{4})/(\d\d)/(\d\d)\b")
-_DATE_ALONE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d")
-_TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)")
 _NOON_S = 43_200.0
 _YEAR_2100_S = 4.1e9
 

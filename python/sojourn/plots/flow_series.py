@@ -73,6 +73,6 @@ def _line(series: FlowSeries, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         edges = np.linspace(0.0, t_s[-1], _GOODPUT_BINS + 1)
         delivered = np.interp(edges, np.append(0.0, t_s), np.append(0.0, series["delivered"]))
         return edges[1:], 8 * np.diff(delivered) / np.diff(edges)
-    # Before the first round trip both are zero, which is no value.
+    # Both are zero until the first round trip.
     values = series[quantity]
     return t_s, np.where(values > 0, values, np.nan)
