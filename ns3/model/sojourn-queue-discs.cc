@@ -2114,6 +2114,28 @@ AboutDualPi2()
              nullptr,
              "Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and the "
              "limit bounds the queue. Source: RFC 9332 §4.2.3."},
+            {"Protection",
+             "protection",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether packets of flows that build the low-latency queue go to the classic "
+             "queue, once it delays them by more than `l_min_th` + `l_range`. Source: RFC 9957: "
+             "in DOCSIS only."},
+            {"ProtectionScore",
+             "protection_score",
+             SojournParameter::TIME,
+             "4ms",
+             nullptr,
+             "Queuing score that is critical at that delay; at a multiple of the delay, a part "
+             "of it. Source: RFC 9957 §4.1: CRITICALqLSCORE_us."},
+            {"ProtectionAging",
+             "protection_aging",
+             SojournParameter::RATE,
+             "4.194304mbit",
+             nullptr,
+             "Congested bytes per second for which a flow's score does not grow. Source: RFC "
+             "9957 §4.1: LG_AGING, 2^19 B/s."},
         },
         {
             {"A", "alpha", SojournNs3Name::SAME, nullptr, nullptr},

@@ -1459,6 +1459,14 @@ class Dualpi2(_Aqm):
             classic_protection). Default: ``0.0625``.
         drop_overload: Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and
             the limit bounds the queue. Source: RFC 9332 §4.2.3. Default: ``True``.
+        protection: Whether packets of flows that build the low-latency queue go to the classic
+            queue, once it delays them by more than ``l_min_th`` + ``l_range``. Source: RFC 9957: in
+            DOCSIS only. Default: ``False``.
+        protection_score: Queuing score that is critical at that delay; at a multiple of the delay,
+            a part of it. It must be positive. Source: RFC 9957 §4.1: CRITICALqLSCORE_us. Default:
+            ``"4ms"``.
+        protection_aging: Congested bytes per second for which a flow's score does not grow. It must
+            be positive. Source: RFC 9957 §4.1: LG_AGING, 2^19 B/s. Default: ``"4.194304mbit"``.
     """
 
     _kind: ClassVar[str | None] = "dualpi2"
@@ -1475,6 +1483,9 @@ class Dualpi2(_Aqm):
     l_min_len: int | None = None
     c_weight: float | None = None
     drop_overload: bool | None = None
+    protection: bool | None = None
+    protection_score: str | None = None
+    protection_aging: str | None = None
 
 
 _CakeDialect: TypeAlias = Literal[

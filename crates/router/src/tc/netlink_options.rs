@@ -90,6 +90,11 @@ pub(super) fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
     w.out.at_whole_second = true;
     w.built_in(&[("l_range", "0s")])
         .map_err(|error| format!("{error}; dualpi2@linux is the kernel's"))?;
+    w.built_in(&[
+        ("protection", "false"),
+        ("protection_score", "4ms"),
+        ("protection_aging", "4.194304mbit"),
+    ])?;
     let mut out = Options::new("dualpi2");
     out.number(1, "limit, packets", w.limit_packets()?)?;
     for (attribute, name) in [(3, "target"), (4, "tupdate")] {
@@ -309,6 +314,7 @@ mod tests {
             ("dualpi2@linux:alpha=0.16hz", "256ths"),
             ("dualpi2@linux:c_weight=0.125", "whole percent"),
             ("dualpi2@linux:k=300", "at most 255"),
+            ("dualpi2@linux:protection=true", "false built in"),
             ("dualpi2@linux:l_min_len=5000000000", "at most 4294967295"),
         ] {
             let refused = translated(text).unwrap_err();

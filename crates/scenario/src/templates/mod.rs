@@ -71,6 +71,8 @@ pub struct Template {
     request: Option<Span>,
     /// Time from one handover to the next.
     handover: Option<Span>,
+    /// Whether grants come without requests.
+    is_proactive: bool,
 }
 
 /// The keys of a link that a template sets.
@@ -108,6 +110,7 @@ impl Template {
             cycle: None,
             request: None,
             handover: None,
+            is_proactive: false,
         };
         for setting in settings.split(',').filter(|setting| !setting.trim().is_empty()) {
             template.set(kind, setting)?;
@@ -131,6 +134,16 @@ impl Template {
             "cycle" => self.cycle = Some(units::span(value)?),
             "request" => self.request = Some(units::span(value)?),
             "handover" => self.handover = Some(units::span(value)?),
+            "grants" => {
+                self.is_proactive = match value {
+                    "requested" => false,
+                    "proactive" => true,
+                    _ => {
+                        let message = format!("grants `{value}` is neither `requested` nor");
+                        return Err(message + " `proactive`");
+                    }
+                }
+            }
             _ => {
                 self.is_up = match value {
                     "down" => false,
@@ -151,6 +164,7 @@ impl Template {
             "cycle" => self.cycle.map(|cycle| cycle.to_string()),
             "request" => self.request.map(|request| request.to_string()),
             "handover" => self.handover.map(|handover| handover.to_string()),
+            "grants" => self.is_proactive.then(|| "proactive".to_owned()),
             _ => Some(if self.is_up { "up" } else { "down" }.to_owned()),
         }
     }

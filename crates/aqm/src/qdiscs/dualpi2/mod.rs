@@ -23,6 +23,7 @@
 
 mod linux;
 mod params;
+mod protection;
 mod signals;
 
 use alloc::boxed::Box;
@@ -38,8 +39,9 @@ use crate::parts::periodic::Periodic;
 use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
 use crate::qdiscs::queues::packet_fifo::{PacketFifo, PacketQueue};
 use crate::rng::Rng;
-use crate::time::{Span, Time};
+use crate::time::{Rate, Span, Time};
 use crate::units::Limit;
+use protection::Protection;
 use signals::{Coupled, Place};
 
 /// DualPI2, as registered.
@@ -94,6 +96,9 @@ struct DualQueue<P> {
     /// Room that an arrival must leave free.
     headroom: Option<u64>,
     scheduler: Scheduler,
+    protection: Option<Box<Protection>>,
+    /// The link's rate, if known.
+    rate: Option<Rate>,
 }
 
 /// Weighted round robin between the two queues.
@@ -153,6 +158,26 @@ impl<P: Packet> DualQueue<P> {
             limit: params.limit,
             headroom: is_rfc.then_some(u64::from(env.mtu_bytes)),
             scheduler: Scheduler::new(params.c_weight, env.mtu_bytes, !is_rfc),
+            protection: Protection::new(params, env).map(Box::new),
+            rate: env.rate,
+        }
+    }
+
+    /// RFC 9332 §2.3: ECT(1) and CE go to the low-latency queue, unless it is protected from their
+    /// flow (RFC 9957 §4.2.1).
+    fn place_of(&mut self, now: Time, packet: &P) -> Place {
+        if matches!(packet.ecn(), Ecn::NotEct | Ecn::Ect0) {
+            return Place::Classic;
+        }
+        let Some(protection) = &mut self.protection else { return Place::Low };
+        let delay = match self.rate {
+            Some(rate) => rate.time_for(self.low.bytes()),
+            None => self.low.head().map_or(Span::ZERO, |it| now.since(it.enqueued)),
+        };
+        let arriving = (packet.flow(), packet.bytes());
+        match protection.sanctions(now, arriving, delay, self.signals.ramp(delay)) {
+            true => Place::Classic,
+            false => Place::Low,
         }
     }
 
@@ -210,11 +235,8 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
         if self.is_full_for(packet.bytes()) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }
-        // RFC 9332 §2.3: ECT(1) and CE go to the low-latency queue.
-        match packet.ecn() {
-            Ecn::Ect1 | Ecn::Ce => self.low.push(now, packet),
-            Ecn::NotEct | Ecn::Ect0 => self.classic.push(now, packet),
-        }
+        let place = self.place_of(now, &packet);
+        self.fifo(place).push(now, packet);
     }
 
     fn dequeue(
@@ -261,6 +283,10 @@ impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
             true => self.timer.restart(now),
             false => self.timer.advance(now),
         }
+    }
+
+    fn on_rate(&mut self, _now: Time, rate: Rate) {
+        self.rate = Some(rate);
     }
 
     fn on_limit(&mut self, limit: Limit) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::params;
 use crate::params::Hertz;
-use crate::time::Span;
+use crate::time::{Rate, Span};
 use crate::units::Limit;
 
 params! {
@@ -41,6 +41,15 @@ params! {
         /// Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and the limit
         /// bounds the queue.
         drop_overload: bool, ANY, "RFC 9332 §4.2.3" => true;
+        /// Whether packets of flows that build the low-latency queue go to the classic queue, once
+        /// it delays them by more than `l_min_th` + `l_range`.
+        protection: bool, ANY, "RFC 9957: in DOCSIS only" => false;
+        /// Queuing score that is critical at that delay; at a multiple of the delay, a part of it.
+        protection_score: Span, POSITIVE, "RFC 9957 §4.1: CRITICALqLSCORE_us"
+            => Span::from_micros(4_000);
+        /// Congested bytes per second for which a flow's score does not grow.
+        protection_aging: Rate, POSITIVE, "RFC 9957 §4.1: LG_AGING, 2^19 B/s"
+            => Rate::from_bps(8 << 19);
     } behaviour {
         "thinning": "deterministic: whenever a sum of probabilities passes 1",
             "RFC 9332 Appendix A.2: recur",
