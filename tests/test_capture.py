@@ -169,8 +169,25 @@ def test_qlog_tells_of_every_transmission_once(scenario: Path, tmp_path: Path) -
     assert len(made.files) == 9
 
 
+def test_qlog_has_the_statistics_of_a_transport_library(scenario: Path, tmp_path: Path) -> None:
+    text = (
+        'name = "quic"\nduration = "3s"\n[links.a]\nrate = "10mbit"\ndelay = "10ms"\n'
+        'buffer = "50p"\n[[flows]]\nname = "quic"\npath = ["a"]\nrtt = "40ms"\n'
+        'transport = "quic"\napp = { kind = "bulk" }\n'
+    )
+    scenario.write_text(text)
+    options = ["run", str(scenario), "--endpoint", "quic=quinn", "--qlog", str(tmp_path / "logs")]
+    assert cli.main(options) == 0
+    (trace,) = json.loads((tmp_path / "logs" / "quic.qlog").read_text())["traces"]
+    assert trace["common_fields"]["protocol_type"] == ["QUIC"]
+    assert {event["name"] for event in trace["events"]} == {"recovery:metrics_updated"}
+    found = [event["data"] for event in trace["events"]]
+    assert any(data["congestion_window"] > 30_000 for data in found)
+    assert all(data["smoothed_rtt"] >= 40 for data in found if "smoothed_rtt" in data)
+
+
 def test_qlog_needs_a_tcp_flow(scenario: Path, tmp_path: Path) -> None:
     text = SCENARIO.split("[[flows]]")
     scenario.write_text(text[0] + "[[flows]]" + text[2])
-    with pytest.raises(InputError, match="no TCP flow"):
+    with pytest.raises(InputError, match="no flow of TCP"):
         sojourn.capture(scenario, tmp_path / "logs", file_format="qlog")

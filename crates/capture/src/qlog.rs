@@ -7,6 +7,8 @@
 //! retransmission declares the earlier transmissions lost, unless it is a tail loss probe (RFC 8985
 //! §7): the first retransmission of the highest segment, before anything sent later was
 //! acknowledged.
+//!
+//! Of a transport library only the statistics that it reports are logged: its packets are its own.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +29,7 @@ use crate::conversations::{Conversation, Conversations};
 
 const VERSION: &str = "0.3";
 
-/// Writes a file for each TCP flow that sent anything.
+/// Writes a file for each TCP flow that sent anything, and for each flow of a transport library.
 pub(crate) fn write(
     plan: &Resolved,
     run: &Run,
@@ -35,7 +37,8 @@ pub(crate) fn write(
     folder: &Path,
 ) -> io::Result<Vec<PathBuf>> {
     let conversations = Conversations::of(plan, sightings);
-    let logs = logs(plan, run, sightings, &conversations);
+    let mut logs = logs(plan, run, sightings, &conversations);
+    logs.extend(libraries(plan, run));
     let mut files = Vec::new();
     for (flow, log) in logs {
         let name = &run.flows[flow as usize];
@@ -59,6 +62,7 @@ fn file_name(flow: u32, name: &str) -> String {
 }
 
 fn document(name: &str, log: Log) -> Value {
+    let log_protocol = log.transport.as_deref().unwrap_or("TCP");
     let traces = log.traces.into_iter().enumerate().map(|(number, trace)| {
         json!({
             "title": format!("{name}, connection {}", number + 1),
@@ -68,7 +72,7 @@ fn document(name: &str, log: Log) -> Value {
                 "group_id": format!("{number:08x}"),
                 "time_format": "relative",
                 "reference_time": 0,
-                "protocol_type": ["TCP"],
+                "protocol_type": [log_protocol],
             },
             "events": trace.events,
         })
@@ -89,6 +93,8 @@ struct Log {
     index: BTreeMap<(u16, u8), usize>,
     /// The sample that was written last.
     sampled: Option<[u64; 3]>,
+    /// The scenario's name for a transport library, in capitals.
+    transport: Option<String>,
 }
 
 /// A connection.
@@ -156,6 +162,31 @@ fn logs(
     logs
 }
 
+/// The statistics of transport libraries.
+fn libraries(plan: &Resolved, run: &Run) -> BTreeMap<u32, Log> {
+    let groups = plan.flows.iter();
+    let transports: Vec<Option<String>> = groups
+        .flat_map(|group| {
+            let transport = group.app.transport().map(str::to_ascii_uppercase);
+            std::iter::repeat_n(transport, group.count as usize)
+        })
+        .collect();
+    let mut logs: BTreeMap<u32, Log> = BTreeMap::new();
+    for sample in &run.flow_samples {
+        let Some(transport) = &transports[sample.flow as usize] else { continue };
+        let is_known = sample.cwnd_bytes > 0 || sample.srtt.as_nanos() > 0;
+        if is_known {
+            let log = logs.entry(sample.flow).or_insert_with(|| Log {
+                traces: vec![Trace::default()],
+                transport: Some(transport.clone()),
+                ..Log::default()
+            });
+            log.on_sample(sample);
+        }
+    }
+    logs
+}
+
 impl Log {
     fn trace(&mut self, packet: &Packet) -> &mut Trace {
         let key = (packet.connection, packet.labels.lane());
@@ -173,10 +204,11 @@ impl Log {
             return;
         }
         let Some(trace) = self.traces.last_mut() else { return };
-        let mut data = json!({
-            "congestion_window": sample.cwnd_bytes,
-            "bytes_in_flight": sample.inflight_bytes,
-        });
+        let mut data = json!({ "bytes_in_flight": sample.inflight_bytes });
+        // Libraries may know no window.
+        if sample.cwnd_bytes > 0 || self.transport.is_none() {
+            data["congestion_window"] = json!(sample.cwnd_bytes);
+        }
         if sample.srtt.as_nanos() > 0 {
             data["smoothed_rtt"] = json!(sample.srtt.as_nanos() as f64 / 1e6);
         }

@@ -29,7 +29,8 @@ class Capture:
 
     files: list[Path]
     """One file for each end of the flows (``sender``, ``receiver``), and for each side of every
-    queue (``LINK-in``, ``LINK-out``); of qlog, one for each TCP flow."""
+    queue (``LINK-in``, ``LINK-out``); of qlog, one for each flow of TCP or of a
+    transport library."""
     digest: str
     """Digest of the run, the same as from `sojourn.run`."""
 
@@ -58,7 +59,8 @@ def capture(
         sets: dotted keys with values that override the scenario file.
         file_format: ``pcapng``, in which a dropped or marked packet has the reason in a comment
             where it arrives at the queue, or ``pcap`` for older tools, both with times in
-            nanoseconds; or ``qlog``: a log of the sender of each TCP flow, for qvis, by engine
+            nanoseconds; or ``qlog``: a log of the sender of each TCP flow, and the statistics of
+            each transport library, for qvis, by engine
             ``sim`` only.
         memory: a size such as ``8GB`` that the run may take, instead of the free memory.
         engine: the engine that runs it. The packets of ``linux`` and ``ns3`` are real.
@@ -93,5 +95,8 @@ def capture(
             memory,
         )
     if not written:
-        raise InputError(f"{loaded.name}: has no TCP flow that sends, of which qlog could tell")
+        raise InputError(
+            f"{loaded.name}: has no flow of TCP or of a transport library that sends, of which "
+            "qlog could tell"
+        )
     return Capture([Path(path) for path in written], digest)
