@@ -227,6 +227,9 @@ pub struct Profile {
     /// three packets may leave. After a spurious timeout, the window is halved nevertheless (Linux
     /// 2.6.26 to 3.9, `tcp_process_frto`).
     pub frto_starts_over: bool,
+    /// Whether D-SACKs beyond the number of retransmissions are ignored: they tell of copies that
+    /// the network made (Linux 5.10, `tcp_dsack_seen`).
+    pub skips_copies: bool,
     /// Whether the window still rises to the threshold when a mark forbids an undo (Linux 2.6 and
     /// 3.x, `tcp_undo_cwr`).
     pub marked_undo: bool,

@@ -20,7 +20,7 @@ const fn rule(name: &'static str, of: fn(&Profile) -> String, doc: &'static str)
 }
 
 /// Every rule, roughly in the order in which a connection needs it.
-pub const RULES: [ProfileRule; 50] = [
+pub const RULES: [ProfileRule; 51] = [
     rule("initial window", |p| initial_window(p.initial_window), "packets before the first ACK"),
     rule("congestion control", |p| p.cc.to_owned(), "the default"),
     rule("SACK", |p| yes(p.sack), "selective acknowledgements (RFC 2018)"),
@@ -114,6 +114,11 @@ pub const RULES: [ProfileRule; 50] = [
         "when the window is cut to the packets in flight and three more (`tcp_moderate_cwnd`)",
     ),
     rule("undo", |p| yes(p.undo), "F-RTO (RFC 5682), and undo of unnecessary reductions"),
+    rule(
+        "skips copies",
+        |p| yes(p.skips_copies),
+        "D-SACKs beyond the number of retransmissions undo nothing (`tcp_dsack_seen`)",
+    ),
     rule(
         "F-RTO starts over",
         |p| yes(p.frto_starts_over),
@@ -359,6 +364,7 @@ mod tests {
             tail_probes: _,
             undo: _,
             frto_starts_over: _,
+            skips_copies: _,
             marked_undo: _,
             limited_transmit: _,
             ecn_fallback: _,

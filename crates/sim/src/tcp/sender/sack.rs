@@ -32,7 +32,8 @@ impl Sender {
         let arrival = Arrival { now, point, min_rtt: self.rtt.min(), echo };
         self.board.acknowledge(ack.seq, sack, arrival, delivery);
         self.note_reordering(delivery);
-        let dsack = sack.first().copied().filter(|_| is_dsack(ack));
+        let dsack =
+            sack.first().copied().filter(|_| is_dsack(ack) && self.answers_retransmission());
         delivery.packets += u32::from(dsack.is_some()); // as in Linux `tcp_dsack_seen`
         if delivery.advanced {
             self.timeouts.count = 0;
@@ -41,6 +42,13 @@ impl Sender {
             }
         }
         dsack
+    }
+
+    /// Whether a D-SACK can report a retransmission. If there are more of them, the network made
+    /// copies (Linux 5.10 `tcp_dsack_seen`; fact tcp-59).
+    fn answers_retransmission(&mut self) -> bool {
+        self.sent.duplicates += 1;
+        !self.profile.skips_copies || self.sent.duplicates <= self.sent.retransmissions
     }
 
     #[inline]

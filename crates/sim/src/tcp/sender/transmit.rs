@@ -14,6 +14,9 @@ pub(super) struct Sent {
     pub(super) last_at: Time,
     pub(super) bytes: u64,
     pub(super) retransmitted_bytes: u64,
+    pub(super) retransmissions: u64,
+    /// D-SACKs received.
+    pub(super) duplicates: u64,
 }
 
 /// New data sent at one time, in segments.
@@ -306,6 +309,7 @@ impl Sender {
     pub(super) fn send_again(&mut self, now: Time, seq: u32, emit: &mut impl FnMut(Packet)) {
         self.note_sent(now, seq, false);
         self.sent.retransmitted_bytes += u64::from(self.segments.payload(seq));
+        self.sent.retransmissions += 1;
         self.sent.last_at = now;
         let mut packet = self.packet(now, seq);
         // RFC 3168 §6.1.5: retransmissions are not ECN-capable, unless their marks are counted too

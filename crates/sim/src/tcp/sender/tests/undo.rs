@@ -17,6 +17,27 @@ fn a_dsack_for_every_retransmission_undoes_the_reduction() {
     assert_eq!((script.cwnd(), script.sender.window.ssthresh), (10, u32::MAX));
 }
 
+/// Linux 5.10 tcp_input.c, `tcp_dsack_seen`: the network copied segments 1 to 3, so no D-SACK says
+/// that the retransmission was unnecessary. Linux 3.x takes the last one for that.
+#[test]
+fn a_copy_by_the_network_undoes_no_reduction() {
+    for skips_copies in [true, false] {
+        let profile = Profile { skips_copies, ..LINUX };
+        let mut script = Script::with(profile, "reno", 10, 20, 100);
+        script.ack(2, &[(1, 1)]);
+        script.ack(2, &[(2, 2)]);
+        for sacked in 4..=6 {
+            script.ack(2, &[(4, sacked)]);
+        }
+        assert_eq!(script.sender.state(), State::Recovery);
+        let reduced = script.sender.window.ssthresh;
+        script.now += Span::from_millis(100);
+        script.ack(10, &[]);
+        script.ack(10, &[(3, 3)]);
+        assert_eq!(script.sender.window.ssthresh > reduced, !skips_copies);
+    }
+}
+
 #[test]
 fn a_first_block_within_the_second_or_below_the_number_is_a_dsack() {
     let mut packet = Packet::new(PacketKind::Ack, 0, 1, 5, 52, Time::ZERO);
