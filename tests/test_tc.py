@@ -234,3 +234,20 @@ def test_exported_commands_may_be_run_again():
     done = subprocess.run([*ALONE, "sh", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{text}\n{done.stderr}"
     assert "class htb 1:10 root leaf 110: prio 0 rate 10Mbit ceil 10Mbit" in done.stdout
+
+
+def test_what_a_path_does_is_told_in_the_words_of_netem():
+    from sojourn.exporting.tc import _path_of
+
+    jitter = {"kind": "netem", "mean": "40ms", "deviation": "10ms", "distribution": "normal"}
+    entry = {
+        "name": "a", "delay": "60ms", "jitter": jitter | {"reorder": True},
+        "loss": {"kind": "bernoulli", "rate": 0.003, "correlation": 0.25},
+        "reorder": {"rate": 0.25, "gap": 5}, "corrupt": {"rate": 0.001},
+    }  # fmt: skip
+    assert _path_of(entry).endswith(
+        "netem delay 100000us 10000us distribution normal loss 0.3% 25% corrupt 0.1% reorder 25% "
+        "gap 5"
+    )
+    in_order = entry | {"jitter": jitter | {"reorder": False}, "loss": None}
+    assert _path_of(in_order).endswith("gap 5 (netem has no such jitter)")

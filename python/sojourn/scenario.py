@@ -32,6 +32,7 @@ __all__ = [
     "Cobalt",
     "Codel",
     "CongestionControl",
+    "Corrupt",
     "Delay",
     "DelaySchedule",
     "Device",
@@ -71,6 +72,8 @@ __all__ = [
     "Loss",
     "LossSchedule",
     "Madpie",
+    "NetemDistribution",
+    "NetemJitter",
     "Ns3Bottleneck",
     "Ns3Engine",
     "Ns3Tcp",
@@ -86,6 +89,7 @@ __all__ = [
     "Queue",
     "Record",
     "Red",
+    "Reorder",
     "Replay",
     "Scenario",
     "Schedule",
@@ -2299,6 +2303,37 @@ class LogNormalJitter(_Part):
     reorder: bool | None = None
 
 
+# A distribution of delays that netem knows.
+NetemDistribution: TypeAlias = (
+    Literal["uniform"]
+    | Literal["normal"]
+    | Literal["pareto"]
+    | Literal["paretonormal"]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetemJitter(_Part):
+    """Delays of a distribution of netem.
+
+    Attributes:
+        mean: Extra delay at the centre of the distribution. Draws below zero add nothing.
+        deviation: The jitter of netem: half the width of ``uniform``, the standard deviation of
+            others.
+        distribution: The distribution, from the formulas of iproute2's tables. Default:
+            ``"normal"``.
+        reorder: Whether packets may overtake each other, as behind a netem without rate. If not, a
+            packet waits for the one before it. Default: ``False``.
+    """
+
+    _kind: ClassVar[str | None] = "netem"
+
+    mean: str
+    deviation: str
+    distribution: NetemDistribution | None = None
+    reorder: bool | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JitterSchedule(_Part):
     """Uniform between zero and a maximum that changes at given times.
@@ -2341,11 +2376,12 @@ class BlocksJitter(_Part):
     round_trip: str | None = None
 
 
-# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`, `schedule` or `blocks`. Draws are independent.
+# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`, `netem`, `schedule` or `blocks`. Draws are independent.
 Jitter: TypeAlias = (
     UniformJitter
     | ExponentialJitter
     | LogNormalJitter
+    | NetemJitter
     | JitterSchedule
     | BlocksJitter
 )
@@ -2353,15 +2389,18 @@ Jitter: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BernoulliLoss(_Part):
-    """Each packet is lost with the same probability, independently of the others.
+    """Each packet is lost with the same probability.
 
     Attributes:
         rate: Probability of loss.
+        correlation: Weight of the previous random draw in the next one. As in netem, such draws
+            vary less: rates below 0.5 lose fewer packets (fact link-11).
     """
 
     _kind: ClassVar[str | None] = "bernoulli"
 
     rate: float
+    correlation: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2439,6 +2478,37 @@ class Duplicate(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reorder(_Part):
+    """Packets that overtake the others on the wire.
+
+    Attributes:
+        rate: Probability that a packet skips the delay and the jitter of the wire.
+        correlation: Weight of the previous random draw in the next one (fact link-11).
+        gap: At least this many minus one packets are delayed before the next may skip the delay.
+            Default: ``1``.
+    """
+
+    rate: float
+    correlation: float | None = None
+    gap: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrupt(_Part):
+    """Packets that arrive damaged.
+
+    The receiver drops them by their checksum.
+
+    Attributes:
+        rate: Probability that a packet is damaged.
+        correlation: Weight of the previous random draw in the next one (fact link-11).
+    """
+
+    rate: float
+    correlation: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Link(_Part):
     """A link in one direction: a queue, a transmitter, a wire.
 
@@ -2478,6 +2548,10 @@ class Link(_Part):
         duplicate: Random copies of arriving packets, such as ``{ rate = 0.01 }``. A copy enters the
             link, queue included, with its packet, and the link does not copy it again
             (``duplicate`` of netem).
+        reorder: Packets that skip the delay of the wire and so overtake others, such as ``{ rate =
+            0.25, gap = 5 }`` (``reorder`` of netem).
+        corrupt: Packets damaged on the wire, such as ``{ rate = 0.001 }``. The receiver drops them
+            by their checksum (``corrupt`` of netem); they count as lost on this wire.
         ecn_bleaching: Whether the wire clears the ECN field of every packet, marks included (ECN
             bleaching). Default: ``False``.
     """
@@ -2496,6 +2570,8 @@ class Link(_Part):
     jitter: Jitter | None = None
     loss: Loss | None = None
     duplicate: Duplicate | None = None
+    reorder: Reorder | None = None
+    corrupt: Corrupt | None = None
     ecn_bleaching: bool | None = None
 
 

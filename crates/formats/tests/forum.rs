@@ -121,11 +121,11 @@ fn no_part_of_netem_is_lost() {
         (
             json,
             &[
-                "the correlation 25% in `loss 0.3% 25%`",
-                "the correlation 25% in `delay",
+                "loss = { kind = \"bernoulli\", rate = 0.003, correlation = 0.25 }",
+                "jitter = { kind = \"uniform\", max = \"20ms\", reorder = false }",
                 "framing = \"34B\"",
                 "`slot` of netem",
-                "`gap 5`",
+                "reorder = { rate = 0.25, gap = 5 }",
             ],
         ),
         (
@@ -148,7 +148,29 @@ fn no_part_of_netem_is_lost() {
             &format!("{ROOT}netem rate 1mbit -20 del 9ms dup 3%"),
             &["the framing in", "duplicate = { rate = 0.03 }"],
         ),
-        (&format!("{ROOT}netem delay 10ms 20ms"), &["are up to 30ms", "uniform up to 20ms"]),
+        (
+            &format!("{ROOT}netem delay 10ms 20ms"),
+            &["jitter = { kind = \"netem\", mean = \"10ms\", deviation = \"20ms\", \
+                 distribution = \"uniform\", reorder = true }"],
+        ),
+        (
+            &format!("{ROOT}netem delay 100ms 10ms 25% distribution normal"),
+            &[
+                "delay = \"60ms\"",
+                "mean = \"40ms\", deviation = \"10ms\", distribution = \"normal\"",
+            ],
+        ),
+        (
+            &format!("{ROOT}netem delay 100ms 10ms distribution experimental"),
+            &["delay = \"90ms\"", "max = \"20ms\"", "`distribution experimental` of netem"],
+        ),
+        (
+            &format!("{ROOT}netem delay 50ms reorder 25% 50% gap 3 corrupt 0.1% 10%"),
+            &[
+                "reorder = { rate = 0.25, correlation = 0.5, gap = 3 }",
+                "corrupt = { rate = 0.001, correlation = 0.1 }",
+            ],
+        ),
         (&format!("{ROOT}netem slot 800us 1ms loss 1%"), &["`slot 800us 1ms`", "rate = 0.01"]),
         // The rate of netem is before the discipline below it.
         (

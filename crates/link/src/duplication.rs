@@ -3,17 +3,13 @@
 use sojourn_aqm::Rng;
 use sojourn_scenario::resolved::{Duplicate, Link as LinkPlan};
 
+use crate::correlated::Chance;
+
 /// Which arriving packets are copied. As with netem, a copy enters the link like another arrival,
 /// but is not copied again (Linux 6.1 `sch_netem.c`, `netem_enqueue`: the copy goes to the root of
 /// the device while `q->duplicate` is 0).
 #[derive(Clone, Debug)]
-pub struct Duplication {
-    /// The largest draw that copies; zero copies nothing.
-    most: u32,
-    correlation: u32,
-    last: u32,
-    rng: Rng,
-}
+pub struct Duplication(Chance);
 
 impl Duplication {
     /// The copies of a scenario's link.
@@ -23,33 +19,14 @@ impl Duplication {
 
     /// The copies of a link, whose random stream is named after the link.
     pub fn of(link: &str, seed: u64, Duplicate { rate, correlation }: Duplicate) -> Duplication {
-        // iproute2 6.1 tc/q_netem.c, set_percent.
-        let share = |p: f64| (p * f64::from(u32::MAX) + 0.5) as u32;
-        let mut rng = Rng::stream(seed, &format!("{link}/duplicate"), 0);
-        let last = draw(&mut rng);
-        Duplication { most: share(rate), correlation: share(correlation), last, rng }
+        let rng = Rng::stream(seed, &format!("{link}/duplicate"), 0);
+        Duplication(Chance::new(rate, correlation, rng))
     }
 
-    /// Whether the next packet is copied (Linux 6.1 `sch_netem.c`, `netem_enqueue` and
-    /// `get_crandom`).
+    /// Whether the next packet is copied.
     pub fn copies(&mut self) -> bool {
-        if self.most == 0 {
-            return false;
-        }
-        let mut value = draw(&mut self.rng);
-        if self.correlation > 0 {
-            let rho = u64::from(self.correlation) + 1;
-            // At most (2^32 - 1) 2^32.
-            let sum = u64::from(value) * ((1 << 32) - rho) + u64::from(self.last) * rho;
-            value = (sum >> 32) as u32;
-            self.last = value;
-        }
-        value <= self.most
+        self.0.happens()
     }
-}
-
-fn draw(rng: &mut Rng) -> u32 {
-    (rng.next_u64() >> 32) as u32
 }
 
 #[cfg(test)]

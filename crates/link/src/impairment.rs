@@ -4,8 +4,11 @@
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
 use sojourn_scenario::resolved::{
-    Blocks, DelayChanges, Extra, Jitter, Link as LinkPlan, Loss, span_at,
+    Blocks, Corrupt, DelayChanges, Extra, Jitter, Link as LinkPlan, Loss, Reorder, span_at,
 };
+
+use crate::correlated::Chance;
+use crate::netem_delay::NetemDelay;
 
 /// Loss, jitter and bleaching on one path. Loss and jitter have separate random streams, so that
 /// neither changes the draws of the other.
@@ -15,6 +18,12 @@ pub struct Impairment {
     jitter: Option<(Jitter, Rng)>,
     changes: Option<DelayChanges>,
     bleaches: bool,
+    /// Losses by correlated draws.
+    correlated: Option<Chance>,
+    damages: Option<Chance>,
+    /// Which packets skip the delay, how many must not before, and how many have not.
+    skips: Option<(Chance, u32, u32)>,
+    netem: Option<NetemDelay>,
     /// The state of a Gilbert-Elliott channel.
     in_bad_state: bool,
     /// The state of a four-state channel, from 1 to 4.
@@ -37,6 +46,10 @@ pub struct Impairs {
     pub jitter: Option<Jitter>,
     /// Changes of the propagation delay.
     pub changes: Option<DelayChanges>,
+    /// Packets that skip the delay and the jitter.
+    pub reorder: Option<Reorder>,
+    /// Packets that receivers drop.
+    pub corrupt: Option<Corrupt>,
     /// Whether it clears the ECN field.
     pub bleaches: bool,
 }
@@ -48,6 +61,8 @@ impl Impairment {
             loss: link.loss.clone(),
             jitter: link.jitter.clone(),
             changes: link.delay_changes.clone(),
+            reorder: link.reorder,
+            corrupt: link.corrupt,
             bleaches: link.ecn_bleaching,
         };
         Impairment::behind(&link.name, seed, does)
@@ -60,9 +75,23 @@ impl Impairment {
     }
 
     fn new(does: Impairs, stream: impl Fn(&str) -> Rng) -> Option<Impairment> {
-        let Impairs { loss, jitter, changes, bleaches } = does;
-        let any = loss.is_some() || jitter.is_some() || changes.is_some() || bleaches;
+        let Impairs { loss, jitter, changes, reorder, corrupt, bleaches } = does;
+        let varies = jitter.is_some() || changes.is_some() || reorder.is_some();
+        let any = loss.is_some() || varies || corrupt.is_some() || bleaches;
         any.then(|| Impairment {
+            correlated: match loss {
+                Some(Loss::Correlated { rate, correlation }) => {
+                    Some(Chance::new(rate, correlation, stream("loss")))
+                }
+                _ => None,
+            },
+            damages: corrupt.map(|it| Chance::new(it.rate, it.correlation, stream("corrupt"))),
+            skips: reorder
+                .map(|it| (Chance::new(it.rate, it.correlation, stream("reorder")), it.gap, 0)),
+            netem: match jitter {
+                Some(Jitter { extra: Extra::Netem(jitter), .. }) => Some(NetemDelay::new(jitter)),
+                _ => None,
+            },
             changes,
             loss: loss.map(|loss| (loss, stream("loss"))),
             jitter: jitter.map(|jitter| (jitter, stream("jitter"))),
@@ -84,6 +113,10 @@ impl Impairment {
 
     /// Whether packets may overtake each other.
     pub fn reorders(&self) -> bool {
+        self.skips.is_some() || self.delays_reorder()
+    }
+
+    fn delays_reorder(&self) -> bool {
         self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder)
             || self.changes.as_ref().is_some_and(|changes| changes.reorder)
     }
@@ -97,9 +130,12 @@ impl Impairment {
     /// `None` if it is lost.
     pub fn pass(&mut self, now: Time) -> Option<Time> {
         self.offered += 1;
-        if self.is_lost(now) {
+        if self.is_lost(now) || self.damages.as_mut().is_some_and(Chance::happens) {
             self.lost += 1;
             return None;
+        }
+        if self.skips_delay() {
+            return Some(now);
         }
         if self.jitter.is_none() && self.changes.is_none() {
             return Some(now);
@@ -107,9 +143,12 @@ impl Impairment {
         let start = now + self.changes.as_ref().map_or(Span::ZERO, |changes| changes.at(now));
         let late = match &mut self.jitter {
             None => start,
-            Some((jitter, rng)) => delayed(&jitter.extra, (now, start), &mut self.block, rng),
+            Some((jitter, rng)) => match (&self.netem, &jitter.extra) {
+                (Some(netem), _) => start + netem.draw(rng),
+                (None, extra) => delayed(extra, (now, start), &mut self.block, rng),
+            },
         };
-        if self.reorders() {
+        if self.delays_reorder() {
             return Some(late);
         }
         self.last = self.last.max(late);
@@ -121,6 +160,14 @@ impl Impairment {
         (self.offered - self.at_warmup.0, self.lost - self.at_warmup.1)
     }
 
+    /// Whether the next packet skips the delay (Linux 6.1 sch_netem.c, netem_enqueue).
+    fn skips_delay(&mut self) -> bool {
+        let Some((chance, gap, delayed)) = &mut self.skips else { return false };
+        let skips = delayed.saturating_add(1) >= *gap && chance.happens();
+        *delayed = if skips { 0 } else { delayed.saturating_add(1) };
+        skips
+    }
+
     /// In the model of Gilbert (1960) and Elliott (1963) we change the state first and then decide
     /// about the packet. This is our choice; the mean length of a loss burst is then that of the
     /// bad state. Linux decides by the state before the change (sch_netem.c, loss_gilb_ell).
@@ -128,6 +175,7 @@ impl Impairment {
         let Some((loss, rng)) = &mut self.loss else { return false };
         match *loss {
             Loss::Bernoulli(rate) => rng.uniform() < rate,
+            Loss::Correlated { .. } => self.correlated.as_mut().is_some_and(Chance::happens),
             Loss::Schedule(ref steps) => {
                 let begun = steps.partition_point(|&(from, _)| from <= now.as_nanos());
                 rng.uniform() < steps[begun - 1].1
@@ -176,6 +224,7 @@ fn delayed(
             Extra::LogNormal { mean, deviation } => {
                 Span::from_secs_f64(draw::lognormal(rng, mean.as_secs(), deviation.as_secs()))
             }
+            Extra::Netem(_) => Span::ZERO,
             Extra::Blocks(blocks) => return in_block(*blocks, start, block, rng),
         }
 }
@@ -326,6 +375,52 @@ mod tests {
         let lost =
             [0, 999, 1_000, 1_999, 2_000].map(|at| path.pass(Time::from_nanos(at)).is_none());
         assert_eq!(lost, [false, false, true, true, false]);
+    }
+
+    /// Linux 6.1 sch_netem.c, netem_enqueue: `reorder 25% gap 5` delays four packets, then each of
+    /// the next with a probability of 75 %, until one is sent at once.
+    #[test]
+    fn packets_that_skip_the_delay_come_at_their_rate_after_the_gap() {
+        let whole =
+            DelayChanges { above_least: vec![(Time::ZERO, Span::from_millis(10))], reorder: false };
+        let reorder = Some(Reorder { rate: 0.25, correlation: 0.0, gap: 5 });
+        let does = Impairs { changes: Some(whole), reorder, ..Impairs::default() };
+        let mut path = Impairment::behind("a", 7, does).expect("impaired");
+        assert!(path.reorders());
+        let at = |us: u64| Time::from_nanos(us * 1_000);
+        let skipped: Vec<bool> = (0..100_000).map(|us| path.pass(at(us)) == Some(at(us))).collect();
+        let places = skipped.iter().enumerate().filter(|&(_, &it)| it).map(|(at, _)| at);
+        let places: Vec<usize> = places.collect();
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 5) && places[0] >= 4);
+        // Four delayed packets and a mean of four draws.
+        let mean = 100_000.0 / places.len() as f64;
+        assert!((mean - 8.0).abs() < 0.15, "{mean}");
+    }
+
+    #[test]
+    fn damaged_packets_count_as_lost_and_change_no_other_draw() {
+        let passed = |corrupt| {
+            let jitter =
+                Some(Jitter { extra: Extra::Uniform(Span::from_millis(9)), reorder: true });
+            let loss = Some(Loss::Bernoulli(0.1));
+            let does = Impairs { loss, jitter, corrupt, ..Impairs::default() };
+            let mut path = Impairment::behind("a", 7, does).expect("impaired");
+            (0..9_000).filter(|_| path.pass(Time::ZERO).is_some()).count()
+        };
+        let damage = |rate| Some(Corrupt { rate, correlation: 0.0 });
+        assert_eq!((passed(damage(1.0)), passed(damage(0.0))), (0, passed(None)));
+        let share = 1.0 - passed(damage(0.2)) as f64 / passed(None) as f64;
+        assert!((share - 0.2).abs() < 0.02, "{share}");
+    }
+
+    /// Linux 6.1 sch_netem.c, get_crandom; fact link-11.
+    #[test]
+    fn correlated_losses_come_in_runs_and_less_often_than_the_rate() {
+        let lost = losses(Loss::Correlated { rate: 0.25, correlation: 0.5 }, 200_000);
+        let share = lost.iter().filter(|&&lost| lost).count() as f64 / 200_000.0;
+        let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64;
+        assert!(0.05 < share && share < 0.25, "{share}");
+        assert!(pairs / (share * 200_000.0) > 1.5 * share, "{pairs}");
     }
 
     /// How late each of 1000 packets is, one each 20 us from `from_ms` on, in microseconds.

@@ -11,12 +11,14 @@
 
 #![warn(unreachable_pub)]
 
+mod correlated;
 mod delay_line;
 mod discipline;
 mod duplication;
 mod impairment;
 mod line;
 mod link;
+mod netem_delay;
 mod observer;
 mod opportunities;
 mod policer;

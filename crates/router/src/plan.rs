@@ -6,9 +6,10 @@
 mod kernel_classes;
 mod kernel_qdisc;
 mod programs;
+mod wire_plan;
 
 use serde::{Deserialize, Serialize};
-use sojourn_scenario::resolved::{App, DelayChanges, Duplicate, Jitter, Loss, Trace};
+use sojourn_scenario::resolved::{App, Duplicate, Trace};
 
 use crate::laws::PlannedLaw;
 pub use kernel_classes::{KernelClasses, KernelLeaf};
@@ -18,6 +19,7 @@ pub use programs::{
     HostSide, HostWish, MOST_HOSTS, PROGRAM_PATH, ProgramCommand, ProgramHost, ProgramsPlan,
     ProgramsWish, WORKING_FOLDER, host_address, host_interface, host_netns, side_of,
 };
+pub use wire_plan::WirePlan;
 
 /// A network namespace of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -165,20 +167,6 @@ pub enum RouterCapacity {
     Rates(Vec<(u64, u64)>),
     /// At recorded opportunities.
     Recorded(Box<Trace>),
-}
-
-/// The wire behind a link that loses packets or delays them unevenly.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct WirePlan {
-    /// The name of the link, which names its random streams.
-    pub link: String,
-    /// Random loss.
-    pub loss: Option<Loss>,
-    /// Extra delay.
-    pub jitter: Option<Jitter>,
-    /// Changes of the propagation delay.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changes: Option<DelayChanges>,
 }
 
 /// The delays of a group of flows.

@@ -3,6 +3,7 @@
 use std::io;
 
 use serde_json::{Value, json};
+use sojourn_aqm::{Span, Time};
 use sojourn_scenario::resolved::{App, DelayChanges, Extra, Loss};
 use sojourn_scenario::{Format, Resolved, Scenario, Source};
 
@@ -326,6 +327,61 @@ fn schedules_of_delay_jitter_and_loss_are_shown_as_written_and_reach_another_pro
     assert_eq!(&serde_json::from_str::<DelayChanges>(&sent).unwrap(), changes);
     let again = Scenario::load(&scenario.document_json(), &JSON, &no_file).unwrap();
     assert_eq!(again.resolved(), plan);
+}
+
+#[test]
+fn a_delay_that_packets_skip_is_a_change_above_zero() {
+    let text = TEXT_OF_STEPS.replace("[[flows]]", "reorder = { rate = 0.25, gap = 5 }\n[[flows]]");
+    let no_file = |_: &str| Err(io::ErrorKind::NotFound.into());
+    let load = |text: &str| Scenario::load(text, &Source::default(), &no_file);
+    let plan = load(&text).unwrap().resolved().clone();
+    let link = &plan.links[0];
+    assert_eq!(link.delay, Span::ZERO);
+    let changes = link.delay_changes.as_ref().unwrap();
+    assert_eq!(changes.at(Time::ZERO), Span::from_millis(20));
+    let json = &plan.to_json()["links"][0];
+    assert_eq!(json["delay"]["steps"], json!([["0s", "20ms"], ["15s", "35ms"]]));
+    assert_eq!(json["reorder"], json!({ "rate": 0.25, "gap": 5 }));
+    let without = load(TEXT_OF_STEPS).unwrap().resolved().clone();
+    let ends = |plan: &Resolved| {
+        let flow = &plan.flows[0];
+        (flow.rtt, flow.access_delay, flow.egress_delay)
+    };
+    assert_eq!(ends(&plan), ends(&without));
+}
+
+#[test]
+fn words_of_netem_are_shown_as_written_and_wrong_ones_are_refused() {
+    let with = |more: &str| {
+        let text = TEXT_OF_STEPS.replace("jitter = ", "jitter_ = ");
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("jitter_")).collect();
+        let text = lines.join("\n").replace("[[flows]]", &format!("{more}\n[[flows]]"));
+        let no_file = |_: &str| Err(io::ErrorKind::NotFound.into());
+        Scenario::load(&text, &Source::default(), &no_file)
+    };
+    let jitter = "jitter = { kind = \"netem\", mean = \"40ms\", deviation = \"10ms\" }";
+    let link = &with(jitter).unwrap().resolved().to_json()["links"][0];
+    let shown = json!({
+        "kind": "netem", "mean": "40ms", "deviation": "10ms", "distribution": "normal",
+        "reorder": false,
+    });
+    assert_eq!(link["jitter"], shown);
+    let corrupt = with("corrupt = { rate = 0.001, correlation = 0.25 }").unwrap();
+    assert_eq!(
+        corrupt.resolved().to_json()["links"][0]["corrupt"],
+        json!({ "rate": 0.001, "correlation": 0.25 })
+    );
+    assert!(corrupt.resolved().warnings.iter().any(|it| it.contains("damage far fewer packets")));
+    for (wrong, words) in [
+        ("reorder = { rate = 0.1, gap = 0 }", "links.a.reorder.gap"),
+        ("reorder = { rate = 1.5 }", "links.a.reorder.rate"),
+        ("corrupt = { rate = 0.1, correlation = 2 }", "links.a.corrupt.correlation"),
+        (&jitter.replace("10ms", "3s"), "links.a.jitter.deviation"),
+        (&jitter.replace(" }", ", distribution = \"x\" }"), "unknown"),
+    ] {
+        let error = with(wrong).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
 }
 
 const JSON: Source<'_> = Source { format: Format::Json, origin: "x.json", sets: &[] };

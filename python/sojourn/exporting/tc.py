@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn import _core
+from sojourn.describing.quantity import required
 from sojourn.errors import InputError
 
 _DOWN = ("down", "download", "ingress")
@@ -64,29 +65,24 @@ def _chosen(names: list[str], link: str | None) -> list[tuple[str, bool]]:
 
 
 def _has_wire(entry: Mapping[str, Any]) -> bool:
-    keys = ("jitter", "loss", "duplicate")
+    keys = ("jitter", "loss", "duplicate", "reorder", "corrupt")
     return entry["delay"] != "0s" or any(entry.get(key) for key in keys)
 
 
 def _path_of(entry: Mapping[str, Any]) -> str:
     """What the path does to packets, as options of a netem on another device."""
-    words, left = [], []
-    delay, jitter = entry["delay"], entry["jitter"]
-    if isinstance(delay, str):
-        words.append(f"delay {delay}" if delay != "0s" else "")
-    else:
-        left.append("delay")
-    left.extend(["jitter"] if jitter else [])
+    first, left = _delay(entry["delay"], entry["jitter"])
+    words = [first]
     if loss := entry["loss"]:
         model = _loss(loss)
         words.append(model)
         left.extend([] if model else ["loss"])
-    if copies := entry.get("duplicate"):
-        shares = [copies["rate"], copies["correlation"]]
-        words.append("duplicate " + " ".join(_percent(share) for share in shares if share))
-    text = (
-        f"delay, jitter, loss and copies of {entry['name']} belong to the path and are not exported"
-    )
+    for key in ("duplicate", "corrupt", "reorder"):
+        if happens := entry.get(key):
+            shares = [happens["rate"], happens.get("correlation", 0)]
+            words.append(f"{key} " + " ".join(_percent(share) for share in shares if share))
+            words.append(f"gap {happens['gap']}" if happens.get("gap", 1) > 1 else "")
+    text = f"what the path of {entry['name']} does to packets is not exported"
     options = " ".join(word for word in words if word)
     if options:
         text += f"; for a device of the path: netem {options}"
@@ -95,11 +91,38 @@ def _path_of(entry: Mapping[str, Any]) -> str:
     return text
 
 
+def _delay(delay: Any, jitter: Mapping[str, Any] | None) -> tuple[str, list[str]]:
+    """The words of netem for delay and jitter, and the keys that have none."""
+    if isinstance(delay, Mapping) and len(delay["steps"]) == 1:
+        delay = delay["steps"][0][1]
+    if not isinstance(delay, str):
+        return "", ["delay", *(["jitter"] if jitter else [])]
+    plain = f"delay {delay}" if delay != "0s" else ""
+    if not jitter:
+        return plain, []
+    least = required("delay", delay).size
+    # netem delivers packets by their times, so it reorders them.
+    match jitter:
+        case {"kind": "uniform", "reorder": True, "max": most}:
+            half = required("max", most).size / 2
+            return f"delay {_us(least + half)} {_us(half)}", []
+        case {"kind": "netem", "reorder": True, "distribution": name, **more}:
+            mean, deviation = (required(key, more[key]).size for key in ("mean", "deviation"))
+            shape = "" if name == "uniform" else f" distribution {name}"
+            return f"delay {_us(least + mean)} {_us(deviation)}{shape}", []
+    return plain, ["jitter"]
+
+
+def _us(seconds: float) -> str:
+    return f"{round(seconds * 1e6)}us"
+
+
 def _loss(loss: Mapping[str, Any]) -> str:
     """The words of netem for a loss model, empty if it has none."""
     match loss["kind"]:
         case "bernoulli":
-            return f"loss {_percent(loss['rate'])}"
+            shares = [loss["rate"], loss.get("correlation", 0)]
+            return "loss " + " ".join(_percent(share) for share in shares if share)
         case "gilbert-elliott":
             shares = [loss[key] for key in ("enter", "leave", "bad", "good")]
             return "loss gemodel " + " ".join(map(_percent, shares))

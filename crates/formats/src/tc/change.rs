@@ -24,6 +24,8 @@ fn keeps(kind: &str, option: &str) -> bool {
                 | "delay_correlation"
                 | "loss_correlation"
                 | "duplicate_correlation"
+                | "corrupt_correlation"
+                | "reorder_correlation"
         ),
         _ => false,
     }

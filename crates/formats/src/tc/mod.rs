@@ -34,6 +34,7 @@ mod json_netem;
 mod json_text;
 mod line;
 mod netem;
+mod netem_wire;
 mod network_manager;
 mod networkd;
 mod networkd_values;

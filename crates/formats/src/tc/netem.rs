@@ -1,7 +1,7 @@
 //! The words of netem (iproute2 6.1 tc/q_netem.c, netem_parse_opt and netem_print_opt).
 
 use super::tree::{TcNoteKind, TcOption, TcOverhead, TcQdisc, TcSetup, TcValue};
-use super::units::{self, show_time};
+use super::units;
 use super::words::{Token, Tokens, push};
 use crate::FormatError;
 
@@ -31,7 +31,7 @@ const GEMODEL: [&str; 4] = ["p", "r", "1-h", "1-k"];
 const GEMODEL_NAMES: [&str; 4] = ["ge_enter", "ge_leave", "ge_bad", "ge_good"];
 
 /// The probabilities of the model of four states, in the order of the command.
-const STATES: [&str; 5] = ["p13", "p31", "p32", "p23", "p14"];
+pub(super) const STATES: [&str; 5] = ["p13", "p31", "p32", "p23", "p14"];
 
 /// Reads the options of netem.
 pub(super) fn options(
@@ -84,7 +84,6 @@ fn one(
     tokens: &mut Tokens<'_>,
     setup: &mut TcSetup,
 ) -> Result<Found, FormatError> {
-    let share = |given| share_of(token, given);
     Ok(match whole_word(token.text, tokens.is_strict) {
         "limit" => {
             let given = tokens.value_of(token)?;
@@ -95,19 +94,7 @@ fn one(
         }
         "delay" | "latency" => delay(token, tokens)?,
         "loss" | "drop" => loss(token, tokens)?,
-        "corrupt" | "duplicate" | "reorder" => {
-            let name = match whole_word(token.text, tokens.is_strict) {
-                "corrupt" => "corrupt",
-                "duplicate" => "duplicate",
-                _ => "reorder",
-            };
-            let value = share(tokens.value_of(token)?)?;
-            let correlation = tokens.next_number();
-            match correlation.filter(|_| name == "duplicate") {
-                Some(given) => vec![(name, value), ("duplicate_correlation", share(given)?)],
-                None => vec![(name, value)],
-            }
-        }
+        "corrupt" | "duplicate" | "reorder" => event(token, tokens)?,
         "rate" => {
             let given = tokens.value_of(token)?;
             let bps = units::rate(given.text).map_err(|why| FormatError::at(given.line, why))?;
@@ -119,7 +106,12 @@ fn one(
             }
             found
         }
-        "gap" => vec![("gap", TcValue::Text(tokens.value_of(token)?.text.to_owned()))],
+        "gap" => {
+            let given = tokens.value_of(token)?;
+            let count = units::count(given.text);
+            let count = count.map_err(|why| FormatError::at(given.line, why))?;
+            vec![("gap", TcValue::Count(count))]
+        }
         "packetoverhead" | "cellsize" | "celloverhead" => {
             let name = match token.text {
                 "packetoverhead" => "packetoverhead",
@@ -146,6 +138,20 @@ fn one(
             super::words::unknown("netem", token, tokens, &is_known, setup)?;
             Vec::new()
         }
+    })
+}
+
+/// An event that happens to a share of packets.
+fn event(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError> {
+    let (name, correlation) = match whole_word(token.text, tokens.is_strict) {
+        "corrupt" => ("corrupt", "corrupt_correlation"),
+        "duplicate" => ("duplicate", "duplicate_correlation"),
+        _ => ("reorder", "reorder_correlation"),
+    };
+    let value = share_of(token, tokens.value_of(token)?)?;
+    Ok(match tokens.next_number() {
+        Some(given) => vec![(name, value), (correlation, share_of(token, given)?)],
+        None => vec![(name, value)],
     })
 }
 
@@ -208,7 +214,7 @@ fn delay(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError
         found.push((name, TcValue::Nanos(nanos)));
     }
     if let Some(correlation) = tokens.next_number() {
-        found.push(("delay_correlation", TcValue::Text(correlation.text.to_owned())));
+        found.push(("delay_correlation", share_of(token, correlation)?));
     }
     Ok(found)
 }
@@ -231,7 +237,7 @@ fn loss(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError>
         _ => {
             let mut found = vec![("loss", share(first)?)];
             if let Some(correlation) = tokens.next_number() {
-                found.push(("loss_correlation", TcValue::Text(correlation.text.to_owned())));
+                found.push(("loss_correlation", share(correlation)?));
             }
             Ok(found)
         }
@@ -307,89 +313,4 @@ pub(super) fn take_framing(netem: &mut TcQdisc, header: i64) -> Option<TcOverhea
     let is_counted = |name: &str| name == "rate_overhead" || WORDS.contains(&name);
     netem.options.retain(|it| !is_counted(it.name));
     Some(TcOverhead { bytes, mpu: 0, cells: cells.to_owned(), from_ip: false })
-}
-
-/// netem's effects on the wire, as keys of a link.
-pub(super) fn wire(netem: &TcQdisc, unknown: &mut Vec<String>) -> (String, u64) {
-    let real = |name: &str| match netem.option(name).map(|it| &it.value) {
-        Some(TcValue::Real(share)) => Some(*share),
-        _ => None,
-    };
-    let mut text = String::new();
-    let delay = netem.nanos("delay").unwrap_or(0);
-    let jitter = netem.nanos("jitter").filter(|it| *it > 0).map(|it| it.min(delay));
-    // Without a distribution, delays are uniform between delay - jitter and delay + jitter.
-    let least = delay - jitter.unwrap_or(0);
-    if let Some(option) = netem.option("jitter").filter(|_| netem.nanos("jitter") > Some(delay)) {
-        // tabledist; a negative delay is none.
-        unknown.push(format!(
-            "`{}` of netem (line {}): the kernel's delays are up to {}, and below zero count as \
-             zero; here they are uniform up to {}",
-            option.text,
-            option.line,
-            show_time(delay.saturating_add(netem.nanos("jitter").unwrap_or(0))),
-            show_time(2 * delay)
-        ));
-    }
-    if delay > 0 {
-        text.push_str(&format!("delay = \"{}\"\n", show_time(least)));
-    }
-    if let Some(jitter) = jitter {
-        let reorder = netem.rate("rate").is_none();
-        text.push_str(&format!(
-            "jitter = {{ kind = \"uniform\", max = \"{}\", reorder = {reorder} }}\n",
-            show_time(2 * jitter)
-        ));
-    }
-    if let Some(rate) = real("loss").filter(|it| *it > 0.0) {
-        text.push_str(&format!("loss = {{ kind = \"bernoulli\", rate = {rate} }}\n"));
-    } else if let Some(enter) = real("ge_enter") {
-        let leave = real("ge_leave").unwrap_or(1.0 - enter);
-        let (bad, good) = (real("ge_bad").unwrap_or(1.0), real("ge_good").unwrap_or(0.0));
-        text.push_str(&format!(
-            "loss = {{ kind = \"gilbert-elliott\", enter = {enter}, leave = {leave}, bad = {bad}, \
-             good = {good} }}\n"
-        ));
-    } else if real("p13").is_some() {
-        let parts = STATES.iter().filter_map(|it| Some(format!("{it} = {}", real(it)?)));
-        let parts = parts.collect::<Vec<_>>().join(", ");
-        text.push_str(&format!("loss = {{ kind = \"four-state\", {parts} }}\n"));
-    }
-    if let Some(rate) = real("duplicate").filter(|it| *it > 0.0) {
-        let correlation = real("duplicate_correlation").filter(|it| *it > 0.0);
-        let correlation =
-            correlation.map_or_else(String::new, |it| format!(", correlation = {it}"));
-        text.push_str(&format!("duplicate = {{ rate = {rate}{correlation} }}\n"));
-    }
-    unknown.extend(netem.options.iter().filter_map(|it| {
-        let instead = instead_of(it.name)?;
-        let (words, line) = (&it.text, it.line);
-        // The words are those of the whole option; its other values are already in the text.
-        let part = match (&it.value, it.name) {
-            (TcValue::Text(part), "delay_correlation" | "loss_correlation") => {
-                format!("the correlation {part} in ")
-            }
-            (TcValue::Text(_), "rate_overhead") => "the framing in ".to_owned(),
-            _ => String::new(),
-        };
-        Some(format!("{part}`{words}` of netem (line {line}) has no counterpart here: {instead}"))
-    }));
-    (text, least)
-}
-
-/// What a link does instead of an option that it lacks, and the remedy, if any.
-fn instead_of(option: &str) -> Option<&'static str> {
-    Some(match option {
-        "distribution" => "delays are uniform; give the link's `delay` a schedule for others",
-        "delay_correlation" => "the delays of packets are independent",
-        "loss_correlation" => "losses are independent; for bursts write `loss gemodel`",
-        "corrupt" => "packets arrive intact; receivers drop corrupted ones, so add it to `loss`",
-        "reorder" | "gap" => "packets overtake each other only by jitter, with `reorder = true`",
-        "rate_overhead" | "packetoverhead" | "cellsize" | "celloverhead" => {
-            "the rate counts packets; set the link's `framing` and `cells`"
-        }
-        "slot" => "the link sends as soon as it is free",
-        "ecn" => "a loss drops the packet instead of marking it",
-        _ => return None,
-    })
 }

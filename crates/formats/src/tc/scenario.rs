@@ -3,7 +3,7 @@
 use super::capacity;
 use super::household;
 use super::line::lines;
-use super::netem;
+use super::netem_wire;
 use super::policer;
 use super::scheduler_toml::packing;
 use super::shaped::{ShapedLine, has_details};
@@ -271,7 +271,7 @@ fn link(
     }
     let mut delay = 0;
     if let Some(found) = &line.netem {
-        let (lines, of_netem) = netem::wire(found, &mut import.unknown);
+        let (lines, of_netem) = netem_wire::wire(found, &mut import.unknown);
         text.push_str(&lines);
         delay = of_netem;
     }

@@ -38,7 +38,8 @@ impl Wire {
     pub fn new(plan: Option<&WirePlan>, seed: u64, warmup: Time) -> Wire {
         let impairment = plan.and_then(|wire| {
             let (loss, changes) = (wire.loss.clone(), wire.changes.clone());
-            let does = Impairs { loss, jitter: wire.jitter.clone(), changes, bleaches: false };
+            let (jitter, reorder, corrupt) = (wire.jitter.clone(), wire.reorder, wire.corrupt);
+            let does = Impairs { loss, jitter, changes, reorder, corrupt, bleaches: false };
             Impairment::behind(&wire.link, seed, does)
         });
         let line = DelayLine::new(Span::ZERO);
@@ -94,7 +95,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn wire(loss: Option<Loss>, jitter: Option<Jitter>) -> Wire {
-        let plan = WirePlan { link: "bottleneck".to_owned(), loss, jitter, changes: None };
+        let plan = WirePlan { loss, jitter, ..WirePlan::of("bottleneck") };
         Wire::new(Some(&plan), 7, Time::from_nanos(10 * MS))
     }
 

@@ -177,7 +177,7 @@ mod tests {
             let plan = PathPlan { link, ..plan };
             RouterPath::new(&plan, &LoadedLaws::default(), 1, Recording::Off).unwrap()
         };
-        let none = WirePlan { link: "x".to_owned(), loss: None, jitter: None, changes: None };
+        let none = WirePlan::of("x");
         let ms = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let lossy = WirePlan { loss: Some(Loss::Bernoulli(1.0)), ..none.clone() };
         let mut lossy = of(plan(lossy));

@@ -175,8 +175,10 @@ fn check_link(link: &Link) -> Planned<()> {
         ("delay", link.delay_changes.is_some()),
         ("jitter", link.jitter.is_some()),
         ("loss", link.loss.is_some() && is_wireless),
-        ("loss", matches!(link.loss, Some(Loss::Schedule(_) | Loss::FourState { .. }))),
+        ("loss", link.loss.as_ref().is_some_and(is_beyond_ns3)),
         ("duplicate", link.duplicate.is_some()),
+        ("reorder", link.reorder.is_some()),
+        ("corrupt", link.corrupt.is_some()),
         ("ecn_bleaching", link.ecn_bleaching),
     ] {
         if is_there {
@@ -184,6 +186,11 @@ fn check_link(link: &Link) -> Planned<()> {
         }
     }
     Ok(())
+}
+
+/// Whether ns-3 lacks a model of losses.
+fn is_beyond_ns3(loss: &Loss) -> bool {
+    matches!(loss, Loss::Schedule(_) | Loss::FourState { .. } | Loss::Correlated { .. })
 }
 
 /// Checks the requested records.

@@ -90,7 +90,9 @@ fn loss_words(loss: &Loss) -> String {
     match loss {
         Loss::Bernoulli(probability) => format!("0 1 0 {probability}"),
         Loss::GilbertElliott { enter, leave, bad, good } => format!("{enter} {leave} {bad} {good}"),
-        Loss::Schedule(_) | Loss::FourState { .. } => unreachable!("refused by the checks"),
+        Loss::Schedule(_) | Loss::FourState { .. } | Loss::Correlated { .. } => {
+            unreachable!("refused by the checks")
+        }
     }
 }
 

@@ -128,13 +128,16 @@ pub(super) fn reverse_link(
 
 /// The wire behind a link, if the wire does more than add a constant delay.
 pub(crate) fn wire(link: &Link) -> Option<WirePlan> {
-    let Link { name, loss, jitter, delay_changes, .. } = link;
-    let does_more = loss.is_some() || jitter.is_some() || delay_changes.is_some();
+    let Link { name, loss, jitter, delay_changes, reorder, corrupt, .. } = link;
+    let varies = jitter.is_some() || delay_changes.is_some() || reorder.is_some();
+    let does_more = loss.is_some() || varies || corrupt.is_some();
     does_more.then(|| WirePlan {
         link: name.clone(),
         loss: loss.clone(),
         jitter: jitter.clone(),
         changes: delay_changes.clone(),
+        reorder: *reorder,
+        corrupt: *corrupt,
     })
 }
 

@@ -12,7 +12,7 @@ use super::capacity::Capacity;
 use super::framing::{LinkCells, is_zero, no_bytes};
 use super::quantities::{BufferText, RateText, SizeText};
 use super::scheduler::Scheduler;
-use super::wire::{Delay, Duplicate, Jitter, Loss};
+use super::wire::{Corrupt, Delay, Duplicate, Jitter, Loss, Reorder};
 
 /// A link in one direction: a queue, a transmitter, a wire.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +74,14 @@ pub struct Link {
     /// included, with its packet, and the link does not copy it again (`duplicate` of netem).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<Duplicate>,
+    /// Packets that skip the delay of the wire and so overtake others, such as
+    /// `{ rate = 0.25, gap = 5 }` (`reorder` of netem).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<Reorder>,
+    /// Packets damaged on the wire, such as `{ rate = 0.001 }`. The receiver drops them by their
+    /// checksum (`corrupt` of netem); they count as lost on this wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupt: Option<Corrupt>,
     /// Whether the wire clears the ECN field of every packet, marks included (ECN bleaching).
     #[serde(default)]
     pub ecn_bleaching: bool,

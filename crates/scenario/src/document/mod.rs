@@ -11,6 +11,7 @@ pub mod flows;
 pub mod framing;
 pub mod ip_fields;
 pub mod links;
+mod loss;
 pub mod quantities;
 pub mod scheduler;
 pub mod sizes;

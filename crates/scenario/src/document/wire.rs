@@ -1,4 +1,5 @@
-//! Delay, jitter and random loss on the wire behind a link, and copies of packets, as written.
+//! Delay and jitter on the wire behind a link, and copies, damage and reordering of packets, as
+//! written.
 
 use std::fmt;
 
@@ -8,8 +9,11 @@ use serde::de::{self, MapAccess};
 use serde::{Deserialize, Deserializer, Serialize};
 use sojourn_aqm::{Span, units};
 
+use super::loss::is_nothing;
 use super::quantities::SpanText;
 use super::tagged::tagged;
+
+pub use super::loss::{BernoulliLoss, FourStateLoss, GilbertElliottLoss, Loss, LossSchedule};
 
 /// Propagation delay: a time, or a table of kind `schedule`.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
@@ -45,7 +49,7 @@ pub struct DelaySchedule {
 }
 
 /// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`,
-/// `schedule` or `blocks`. Draws are independent.
+/// `netem`, `schedule` or `blocks`. Draws are independent.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Jitter {
@@ -58,6 +62,9 @@ pub enum Jitter {
     /// Log-normally distributed: mostly small, occasionally large.
     #[schemars(title = "LogNormalJitter")]
     LogNormal(LogNormalJitter),
+    /// Delays of a distribution of netem.
+    #[schemars(title = "NetemJitter")]
+    Netem(NetemJitter),
     /// Uniform between zero and a maximum that changes at given times.
     #[schemars(title = "JitterSchedule")]
     Schedule(JitterSchedule),
@@ -101,6 +108,38 @@ pub struct LogNormalJitter {
     pub reorder: bool,
 }
 
+/// Delays of a distribution of netem.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetemJitter {
+    /// Extra delay at the centre of the distribution. Draws below zero add nothing.
+    pub mean: SpanText,
+    /// The jitter of netem: half the width of `uniform`, the standard deviation of others.
+    pub deviation: SpanText,
+    /// The distribution, from the formulas of iproute2's tables.
+    #[serde(default)]
+    pub distribution: NetemDistribution,
+    /// Whether packets may overtake each other, as behind a netem without rate. If not, a packet
+    /// waits for the one before it.
+    #[serde(default)]
+    pub reorder: bool,
+}
+
+/// A distribution of delays that netem knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NetemDistribution {
+    /// From `mean - deviation` to `mean + deviation`.
+    Uniform,
+    /// Normal, up to four deviations below and 3.5 above the mean.
+    #[default]
+    Normal,
+    /// Pareto of shape 3, from 2/3 of the deviation below the mean to four above it.
+    Pareto,
+    /// A quarter normal and three quarters Pareto.
+    ParetoNormal,
+}
+
 /// Uniform between zero and a maximum that changes at given times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -137,82 +176,6 @@ pub struct BlocksJitter {
     pub round_trip: SpanText,
 }
 
-/// Random loss on a wire, a table of kind `bernoulli`, `gilbert-elliott`, `four-state` or
-/// `schedule`.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Loss {
-    /// Each packet is lost with the same probability, independently of the others.
-    #[schemars(title = "BernoulliLoss")]
-    Bernoulli(BernoulliLoss),
-    /// Loss in bursts: the wire alternates between a good and a bad state, changing at packets
-    /// (Gilbert 1960, Elliott 1963).
-    #[schemars(title = "GilbertElliottLoss")]
-    GilbertElliott(GilbertElliottLoss),
-    /// Loss in bursts and alone: `loss state` of netem (Linux `sch_netem.c`, `loss_4state`).
-    #[schemars(title = "FourStateLoss")]
-    FourState(FourStateLoss),
-    /// Each packet is lost with a probability that changes at given times.
-    #[schemars(title = "LossSchedule")]
-    Schedule(LossSchedule),
-}
-
-/// Each packet is lost with the same probability, independently of the others.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BernoulliLoss {
-    /// Probability of loss.
-    #[schemars(range(min = 0, max = 1))]
-    pub rate: f64,
-}
-
-/// Loss in bursts: the wire alternates between a good and a bad state, changing at packets (Gilbert
-/// 1960, Elliott 1963).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GilbertElliottLoss {
-    /// Probability that the state changes from good to bad at a packet.
-    #[schemars(range(min = 0, max = 1))]
-    pub enter: f64,
-    /// Probability that the state changes from bad to good at a packet.
-    #[schemars(range(min = 0, max = 1))]
-    pub leave: f64,
-    /// Probability of loss in the bad state.
-    #[serde(default = "always")]
-    #[schemars(range(min = 0, max = 1))]
-    pub bad: f64,
-    /// Probability of loss in the good state.
-    #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
-    pub good: f64,
-}
-
-/// Loss in bursts and alone: `loss state` of netem (Linux `sch_netem.c`, `loss_4state`). Packets
-/// arrive in states 1 and 2 and are lost in states 3 and 4. State 1 follows state 4.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FourStateLoss {
-    /// Probability that a burst of losses (state 3) follows state 1.
-    #[schemars(range(min = 0, max = 1))]
-    pub p13: f64,
-    /// Probability that state 1 follows state 3. The default is `1 - p13`, as in tc.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
-    pub p31: Option<f64>,
-    /// Probability that packets arriving within a burst (state 2) follow state 3.
-    #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
-    pub p32: f64,
-    /// Probability that state 3 follows state 2.
-    #[serde(default = "always")]
-    #[schemars(range(min = 0, max = 1))]
-    pub p23: f64,
-    /// Probability that an isolated loss (state 4) follows state 1.
-    #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
-    pub p14: f64,
-}
-
 /// Random copies of packets that arrive at a link.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -227,33 +190,48 @@ pub struct Duplicate {
     pub correlation: f64,
 }
 
-/// Each packet is lost with a probability that changes at given times.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// Packets that overtake the others on the wire.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LossSchedule {
-    /// Pairs of time and probability: `[["0s", 0.001], ["27s", 0.01]]`. The first time is `0s`, and
-    /// times increase.
-    #[schemars(length(min = 1))]
-    pub steps: Vec<(SpanText, f64)>,
+pub struct Reorder {
+    /// Probability that a packet skips the delay and the jitter of the wire.
+    #[schemars(range(min = 0, max = 1))]
+    pub rate: f64,
+    /// Weight of the previous random draw in the next one (fact link-11).
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[schemars(range(min = 0, max = 1))]
+    pub correlation: f64,
+    /// At least this many minus one packets are delayed before the next may skip the delay.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub gap: u32,
+}
+
+/// Packets that arrive damaged. The receiver drops them by their checksum.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Corrupt {
+    /// Probability that a packet is damaged.
+    #[schemars(range(min = 0, max = 1))]
+    pub rate: f64,
+    /// Weight of the previous random draw in the next one (fact link-11).
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    #[schemars(range(min = 0, max = 1))]
+    pub correlation: f64,
 }
 
 tagged!(VaryingDelay, "a time, or a table of kind `schedule`", {
     "schedule" => Schedule(DelaySchedule)
 });
 
-tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal, schedule or blocks", {
+tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal, netem, schedule or \
+    blocks", {
     "uniform" => Uniform(UniformJitter),
     "exponential" => Exponential(ExponentialJitter),
     "lognormal" => LogNormal(LogNormalJitter),
+    "netem" => Netem(NetemJitter),
     "schedule" => Schedule(JitterSchedule),
     "blocks" => Blocks(BlocksJitter)
-});
-
-tagged!(Loss, "a table with `kind`: bernoulli, gilbert-elliott, four-state or schedule", {
-    "bernoulli" => Bernoulli(BernoulliLoss),
-    "gilbert-elliott" => GilbertElliott(GilbertElliottLoss),
-    "four-state" => FourState(FourStateLoss),
-    "schedule" => Schedule(LossSchedule)
 });
 
 impl Default for Delay {
@@ -325,14 +303,15 @@ impl Jitter {
             Jitter::Uniform(jitter) => jitter.reorder,
             Jitter::Exponential(jitter) => jitter.reorder,
             Jitter::LogNormal(jitter) => jitter.reorder,
+            Jitter::Netem(jitter) => jitter.reorder,
             Jitter::Schedule(jitter) => jitter.reorder,
             Jitter::Blocks(_) => false,
         }
     }
 }
 
-fn always() -> f64 {
-    1.0
+fn one() -> u32 {
+    1
 }
 
 fn none() -> SpanText {

@@ -69,6 +69,9 @@ fn in_plain_words(message: &str) -> String {
         .replace("expected struct ", "expected a table ")
 }
 
+/// Keys of a link whose `rate` is a share of packets.
+const SHARES: [&str; 4] = ["loss", "duplicate", "corrupt", "reorder"];
+
 /// An example of a required key.
 fn example(path: &str, key: &str) -> &'static str {
     match key {
@@ -89,7 +92,7 @@ fn example(path: &str, key: &str) -> &'static str {
         "wlan" => "wlan = \"office\", with [wlans.office]",
         "kind" if path.ends_with("sizes") => "kind = \"lognormal\"",
         "kind" => "kind = \"taildrop\"",
-        "rate" if path.ends_with("loss") || path.ends_with("duplicate") => "rate = 0.01",
+        "rate" if SHARES.iter().any(|key| path.ends_with(key)) => "rate = 0.01",
         "p13" => "p13 = 0.01",
         "rate" => "rate = \"10mbit\"",
         "path" => "path = [\"bottleneck\"]",
@@ -203,6 +206,7 @@ mod tests {
                     "jitter": { "kind": "lognormal", "mean": "1ms", "deviation": "1ms" },
                     "loss": { "kind": "four-state", "p13": 0.1 },
                     "duplicate": { "rate": 0.1 },
+                    "corrupt": { "rate": 0.1 }, "reorder": { "rate": 0.1 },
                 },
                 "d": { "rate": { "kind": "wireless", "wlan": "w" } },
             },
@@ -217,9 +221,20 @@ mod tests {
         pointers(&full, "", &mut required);
         let is_required = |pointer: &&String| {
             let key = pointer.rsplit('/').next().unwrap();
-            let optional =
-                matches!(key, "topology" | "jitter" | "loss" | "duplicate" | "a" | "b" | "c" | "d")
-                    || (key == "min" && full.pointer(&pointer.replace("/min", "/mean")).is_some());
+            let optional = matches!(
+                key,
+                "topology"
+                    | "jitter"
+                    | "loss"
+                    | "duplicate"
+                    | "corrupt"
+                    | "reorder"
+                    | "a"
+                    | "b"
+                    | "c"
+                    | "d"
+            ) || (key == "min"
+                && full.pointer(&pointer.replace("/min", "/mean")).is_some());
             !optional && key.parse::<usize>().is_err()
         };
         let mut checked = 0;

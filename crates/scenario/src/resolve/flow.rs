@@ -221,10 +221,14 @@ fn check_order(place: &str, written: &flows::FlowGroup, document: &Document) -> 
         let Some(last) = route.last().filter(|_| rate.is_some()) else { continue };
         let link = &document.links[last];
         let by_jitter = link.jitter.as_ref().is_some_and(Jitter::reorders);
-        if by_jitter || link.delay.reorders() {
-            let cause = if by_jitter { "jitter" } else { "delay" };
+        if by_jitter || link.delay.reorders() || link.reorder.is_some() {
+            let remedy = match (by_jitter, link.delay.reorders()) {
+                (true, _) => "set the jitter's reorder = false",
+                (_, true) => "set the delay's reorder = false",
+                _ => "remove the link's `reorder`",
+            };
             let message = format!("packets overtake each other on `{last}` just before this rate");
-            let remedy = format!("; leave the rate out, or set the {cause}'s reorder = false");
+            let remedy = format!("; leave the rate out, or {remedy}");
             return refuse(&format!("{place}.access"), message + &remedy);
         }
     }

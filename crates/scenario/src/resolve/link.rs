@@ -8,11 +8,11 @@ use super::checks::{framing_bytes, packet_bytes, packing};
 use super::queue::{limit, queue};
 use super::{Checked, ReadFile, refuse, scheduler, wire, wlan};
 use crate::document::quantities::{Buffer, BufferText};
-use crate::document::{capacity, links};
+use crate::document::{capacity, links, wire as document_wire};
 use crate::error::ScenarioError;
 use crate::error::join;
 use crate::recorded::link_trace;
-use crate::resolved::{App, Capacity, FlowGroup, Link, Schedule, Wlan};
+use crate::resolved::{App, Capacity, DelayChanges, FlowGroup, Link, Schedule, Wlan};
 
 /// The assumed largest packet of a link without flows.
 const DEFAULT_PACKET_BYTES: u32 = 1500;
@@ -119,10 +119,13 @@ pub(super) fn link(
     }
     let largest_bytes = packing.bytes(u64::from(mtu_bytes)) as u32;
     wire::check_bucket(&place, &capacity, largest_bytes)?;
+    let reorder = written.reorder.map(|it| wire::reorder(&join(&place, "reorder"), it));
+    let reorder = reorder.transpose()?;
+    let (delay, delay_changes) = delay(&join(&place, "delay"), &written.delay, reorder.is_some())?;
     Ok(Link {
         name: name.to_owned(),
-        delay: written.delay.least(),
-        delay_changes: wire::delay_changes(&join(&place, "delay"), &written.delay)?,
+        delay,
+        delay_changes,
         framing_bytes,
         packing,
         limit: limit(&join(&place, "queue.limit"), &queue)?,
@@ -135,11 +138,29 @@ pub(super) fn link(
             .duplicate
             .map(|it| wire::duplicate(&join(&place, "duplicate"), it))
             .transpose()?,
+        reorder,
+        corrupt: written
+            .corrupt
+            .map(|it| wire::corrupt(&join(&place, "corrupt"), it))
+            .transpose()?,
         ecn_bleaching: written.ecn_bleaching,
         capacity,
         queue,
         scheduler,
     })
+}
+
+/// The smallest delay, and how it changes. A delay that packets can skip is a change from zero.
+fn delay(
+    place: &str,
+    written: &document_wire::Delay,
+    is_skipped: bool,
+) -> Checked<(Span, Option<DelayChanges>)> {
+    let (least, changes) = (written.least(), wire::delay_changes(place, written)?);
+    match is_skipped {
+        true => Ok((Span::ZERO, Some(wire::whole_delay(least, changes)))),
+        false => Ok((least, changes)),
+    }
 }
 
 fn limit_of(

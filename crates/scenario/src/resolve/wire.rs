@@ -7,7 +7,8 @@ use super::{Checked, refuse};
 use crate::document::quantities::{SizeText, SpanText};
 use crate::document::{capacity, links, wire};
 use crate::resolved::{
-    Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Loss, Policer,
+    Blocks, Bucket, Capacity, Corrupt, DelayChanges, Device, Duplicate, Extra, Jitter, Loss,
+    NetemJitter, Policer, Reorder, Resolved,
 };
 
 /// The deepest bucket whose tokens engines can count without overflow.
@@ -175,6 +176,14 @@ pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Opt
             },
             reorder: lognormal.reorder,
         }),
+        Some(wire::Jitter::Netem(netem)) => Some(Jitter {
+            extra: Extra::Netem(NetemJitter {
+                mean: netem.mean.0,
+                deviation: deviation_of_netem(place, netem.deviation.0)?,
+                distribution: netem.distribution,
+            }),
+            reorder: netem.reorder,
+        }),
         Some(wire::Jitter::Schedule(schedule)) => {
             let read = |_: &str, most: &SpanText| Ok(most.0);
             let steps = steps(place, &schedule.steps, "\"5ms\"", read)?;
@@ -184,6 +193,18 @@ pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Opt
             Some(Jitter { extra: Extra::Blocks(blocks(place, written, positive)?), reorder: false })
         }
     })
+}
+
+/// Refuses deviations that netem cannot hold: nanoseconds in 32 bits with a sign (Linux 6.1
+/// sch_netem.c, tabledist).
+fn deviation_of_netem(place: &str, deviation: Span) -> Checked<Span> {
+    match deviation.as_nanos() {
+        1..=0x7fff_ffff => Ok(deviation),
+        _ => {
+            let message = format!("{deviation} is not a jitter of netem; write 1ns to 2.1s");
+            refuse(&format!("{place}.deviation"), message)
+        }
+    }
 }
 
 /// The blocks of a medium that grants transmissions.
@@ -211,7 +232,13 @@ pub(super) fn loss(place: &str, written: Option<&wire::Loss>) -> Checked<Option<
     let probability = |key: &str, p: f64| probability(&format!("{place}.{key}"), p);
     Ok(match written {
         None => None,
-        Some(wire::Loss::Bernoulli(loss)) => Some(Loss::Bernoulli(probability("rate", loss.rate)?)),
+        Some(wire::Loss::Bernoulli(loss)) => {
+            let rate = probability("rate", loss.rate)?;
+            Some(match probability("correlation", loss.correlation)? {
+                0.0 => Loss::Bernoulli(rate),
+                correlation => Loss::Correlated { rate, correlation },
+            })
+        }
         Some(wire::Loss::GilbertElliott(loss)) => Some(Loss::GilbertElliott {
             enter: probability("enter", loss.enter)?,
             leave: probability("leave", loss.leave)?,
@@ -250,4 +277,45 @@ pub(super) fn duplicate(place: &str, written: wire::Duplicate) -> Checked<Duplic
         rate: probability("rate", written.rate)?,
         correlation: probability("correlation", written.correlation)?,
     })
+}
+
+/// Packets that skip the delay of the wire.
+pub(super) fn reorder(place: &str, written: Reorder) -> Checked<Reorder> {
+    probability(&format!("{place}.rate"), written.rate)?;
+    probability(&format!("{place}.correlation"), written.correlation)?;
+    match written.gap {
+        0 => refuse(&format!("{place}.gap"), "must be positive; leave it out for 1"),
+        _ => Ok(written),
+    }
+}
+
+/// Packets damaged on the wire.
+pub(super) fn corrupt(place: &str, written: Corrupt) -> Checked<Corrupt> {
+    probability(&format!("{place}.rate"), written.rate)?;
+    probability(&format!("{place}.correlation"), written.correlation)?;
+    Ok(written)
+}
+
+/// The whole delay as a change above zero, so that a packet can skip it.
+pub(super) fn whole_delay(delay: Span, changes: Option<DelayChanges>) -> DelayChanges {
+    let none = DelayChanges { above_least: vec![(Time::ZERO, Span::ZERO)], reorder: false };
+    let mut changes = changes.unwrap_or(none);
+    for (_, above) in &mut changes.above_least {
+        *above = *above + delay;
+    }
+    changes
+}
+
+/// Refuses damaged packets on a wire before another link, which they would still load.
+pub(super) fn check_corrupt(resolved: &Resolved) -> Checked<()> {
+    let routes = resolved.flows.iter().flat_map(|flow| [&flow.path, &flow.reverse]);
+    for pair in routes.flat_map(|route| route.windows(2)) {
+        let [link, next] = [pair[0], pair[1]].map(|at| &resolved.links[at]);
+        if link.corrupt.is_some() {
+            let message = format!("damaged packets would go on to `{}`", next.name);
+            let place = format!("links.{}.corrupt", link.name);
+            return refuse(&place, message + "; give it to the last link of the path");
+        }
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Effective, Env, Framing, Limit, Packing, QdiscSpec, Rate, Span, Time, registry};
 
 use super::{Class, Radio, Schedule, Scheduler, as_numbers};
+use crate::document::wire::{Corrupt, NetemDistribution, Reorder};
 
 /// A link in one direction: queue, transmitter, wire.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,6 +41,10 @@ pub struct Link {
     pub loss: Option<Loss>,
     /// Copies of arriving packets.
     pub duplicate: Option<Duplicate>,
+    /// Packets that skip the delay of the wire; `delay` is then zero.
+    pub reorder: Option<Reorder>,
+    /// Packets damaged on the wire.
+    pub corrupt: Option<Corrupt>,
     /// Whether the wire clears the ECN field of every packet.
     pub ecn_bleaching: bool,
 }
@@ -287,11 +292,26 @@ pub enum Extra {
         #[serde(with = "as_numbers::span")]
         deviation: Span,
     },
+    /// A distribution of netem.
+    Netem(NetemJitter),
     /// Uniform from zero to the span that applies from the latest of these times on; the first time
     /// is zero.
     Schedule(#[serde(with = "as_numbers::spans_at")] Vec<(Time, Span)>),
     /// Packets leave in blocks.
     Blocks(Blocks),
+}
+
+/// Extra delays of a distribution of netem; draws below zero are none.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NetemJitter {
+    /// Its centre.
+    #[serde(with = "as_numbers::span")]
+    pub mean: Span,
+    /// Half its width if uniform, else its standard deviation.
+    #[serde(with = "as_numbers::span")]
+    pub deviation: Span,
+    /// Its form.
+    pub distribution: NetemDistribution,
 }
 
 /// When a scheduled medium sends its blocks.
@@ -318,6 +338,13 @@ pub struct Blocks {
 pub enum Loss {
     /// Each packet is lost with this probability.
     Bernoulli(f64),
+    /// Each packet is lost with a probability, by correlated draws.
+    Correlated {
+        /// Probability of loss.
+        rate: f64,
+        /// Weight of the previous random draw in the next one.
+        correlation: f64,
+    },
     /// Two states, after Gilbert 1960 and Elliott 1963.
     GilbertElliott {
         /// Probability of a change from the good to the bad state, at each packet.

@@ -10,6 +10,7 @@ mod scheduler;
 mod scheduler_json;
 mod tcp;
 mod to_json;
+mod wire_json;
 mod wlan;
 
 use std::collections::BTreeSet;
@@ -22,8 +23,8 @@ pub use self::apps::{
 };
 pub use self::flows::FlowGroup;
 pub use self::links::{
-    Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Link, Loss, Policer,
-    Trace, span_at,
+    Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Link, Loss,
+    NetemJitter, Policer, Trace, span_at,
 };
 pub use self::schedule::Schedule;
 pub use self::scheduler::{Class, Scheduler, SchedulerKind};
@@ -36,6 +37,7 @@ pub use crate::document::engines::{
 };
 pub use crate::document::expect::{Bound, Expectation};
 pub use crate::document::flows::{AccEcnOption, ReceiverEcn};
+pub use crate::document::wire::{Corrupt, NetemDistribution, Reorder};
 
 /// Bounds on the maximum size of a TCP buffer. The upper one gives the largest window that the
 /// header can announce (RFC 7323 §2.2).

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use sojourn_aqm::{Ecn, Rate, Span, Time, units};
 
 use super::scheduler_json::{self, add_packing, queue};
+use super::wire_json::{self, text};
 use super::{
-    App, Blocks, Capacity, Carried, Datagrams, Extra, FlowGroup, Jitter, Link, Loss, Radio,
-    RateControl, Resolved, Shape, Sizes, Tcp, Trace, Transfers, Wlan,
+    App, Capacity, Carried, Datagrams, FlowGroup, Link, Radio, RateControl, Resolved, Shape, Sizes,
+    Tcp, Trace, Transfers, Wlan,
 };
 use crate::document::ip_fields::code_name;
 use crate::document::quantities::OffloadText;
@@ -42,7 +43,7 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
     let mut value = json!({
         "name": link.name,
         "rate": capacity(&link.capacity, wlans),
-        "delay": delay(link),
+        "delay": wire_json::delay(link),
         "framing": size(link.framing_bytes),
         "limit": text(link.limit),
         "mtu": size(link.mtu_bytes),
@@ -51,13 +52,19 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
             "limit": text(device.limit),
             "overhead": size(device.overhead_bytes),
         })),
-        "jitter": link.jitter.as_ref().map(jitter),
-        "loss": link.loss.as_ref().map(loss),
+        "jitter": link.jitter.as_ref().map(wire_json::jitter),
+        "loss": link.loss.as_ref().map(wire_json::loss),
         "ecn_bleaching": link.ecn_bleaching,
     });
     add_packing(&mut value, link.packing);
     if let Some(duplicate) = &link.duplicate {
         value["duplicate"] = json!(duplicate);
+    }
+    if let Some(reorder) = &link.reorder {
+        value["reorder"] = json!(reorder);
+    }
+    if let Some(corrupt) = &link.corrupt {
+        value["corrupt"] = json!(corrupt);
     }
     if let Some(policer) = &link.policer {
         let burst = units::show_bytes(policer.burst_bytes);
@@ -69,13 +76,6 @@ fn link(link: &Link, wlans: &[Wlan]) -> Value {
     value
 }
 
-fn delay(link: &Link) -> Value {
-    let Some(changes) = &link.delay_changes else { return json!(text(link.delay)) };
-    let step = |&(at, above): &(Time, Span)| [text(at.since(Time::ZERO)), text(link.delay + above)];
-    let steps: Vec<_> = changes.above_least.iter().map(step).collect();
-    json!({ "kind": "schedule", "steps": steps, "reorder": changes.reorder })
-}
-
 fn wlan(wlan: &Wlan) -> Value {
     json!({
         "name": wlan.name,
@@ -85,51 +85,6 @@ fn wlan(wlan: &Wlan) -> Value {
         "difs": text(wlan.difs),
         "eifs": text(wlan.eifs),
     })
-}
-
-fn jitter(jitter: &Jitter) -> Value {
-    let reorder = jitter.reorder;
-    match &jitter.extra {
-        Extra::Uniform(max) => json!({ "kind": "uniform", "max": text(*max), "reorder": reorder }),
-        Extra::Exponential(mean) => {
-            json!({ "kind": "exponential", "mean": text(*mean), "reorder": reorder })
-        }
-        Extra::LogNormal { mean, deviation } => json!({
-            "kind": "lognormal",
-            "mean": text(*mean),
-            "deviation": text(*deviation),
-            "reorder": reorder,
-        }),
-        Extra::Blocks(Blocks { every, request, pause, retransmit, round_trip }) => json!({
-            "kind": "blocks",
-            "every": text(*every),
-            "request": text(*request),
-            "pause": text(*pause),
-            "retransmit": retransmit,
-            "round_trip": text(*round_trip),
-        }),
-        Extra::Schedule(steps) => {
-            let step = |&(at, max): &(Time, Span)| [text(at.since(Time::ZERO)), text(max)];
-            let steps: Vec<_> = steps.iter().map(step).collect();
-            json!({ "kind": "schedule", "steps": steps, "reorder": reorder })
-        }
-    }
-}
-
-fn loss(loss: &Loss) -> Value {
-    match loss {
-        Loss::Bernoulli(rate) => json!({ "kind": "bernoulli", "rate": rate }),
-        Loss::Schedule(steps) => {
-            let step = |&(at, rate): &(u64, f64)| json!([text(Span::from_nanos(at)), rate]);
-            json!({ "kind": "schedule", "steps": steps.iter().map(step).collect::<Vec<_>>() })
-        }
-        Loss::GilbertElliott { enter, leave, bad, good } => json!({
-            "kind": "gilbert-elliott", "enter": enter, "leave": leave, "bad": bad, "good": good,
-        }),
-        Loss::FourState { p13, p31, p32, p23, p14 } => json!({
-            "kind": "four-state", "p13": p13, "p31": p31, "p32": p32, "p23": p23, "p14": p14,
-        }),
-    }
 }
 
 /// How frames are sent and lost, with the signal-to-noise ratio in dB.
@@ -389,10 +344,6 @@ fn transport(tcp: &Tcp) -> Value {
         "autotuning": tcp.receive_window.is_some_and(|window| window.autotuned),
         "offload": OffloadText(tcp.offload_bytes).to_string(),
     })
-}
-
-fn text(value: impl ToString) -> String {
-    value.to_string()
 }
 
 fn size(bytes: u32) -> String {

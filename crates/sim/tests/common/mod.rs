@@ -37,6 +37,8 @@ pub fn link(name: &str, aqm: &str, limit_bytes: u64) -> Link {
         jitter: None,
         loss: None,
         duplicate: None,
+        reorder: None,
+        corrupt: None,
         ecn_bleaching: false,
     }
 }

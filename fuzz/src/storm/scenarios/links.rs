@@ -44,7 +44,7 @@ fn with_link_back(
     choice: &mut Choice,
 ) -> Links {
     link(text, "back", (100_000.0, most), choice);
-    let reorders = text.contains("reorder = true");
+    let reorders = text.contains("reorder = true") || text.contains("reorder = {");
     Links { forward, back: vec!["back".to_owned()], needs_back: false, reorders }
 }
 
@@ -168,7 +168,7 @@ fn impairments(text: &mut String, choice: &mut Choice) {
     let reorder = choice.chance(0.3);
     let (span, spread) = (choice.whole(10, 20_000), choice.whole(10, 20_000));
     let part = choice.between(1e-4, 0.1);
-    let line = match choice.below(18) {
+    let line = match choice.below(20) {
         0 => format!(r#"jitter = {{ kind = "uniform", max = "{span}us", reorder = {reorder} }}"#),
         1 => format!(
             r#"jitter = {{ kind = "exponential", mean = "{span}us", reorder = {reorder} }}"#
@@ -202,6 +202,11 @@ fn impairments(text: &mut String, choice: &mut Choice) {
              p14 = {:.5} }}",
             (1.0 - part) / 2.0
         ),
+        18 => format!(
+            "jitter = {{ kind = \"netem\", mean = \"{span}us\", deviation = \"{spread}us\", \
+             distribution = \"paretonormal\", reorder = {reorder} }}"
+        ),
+        19 => format!("reorder = {{ rate = {part:.5}, correlation = 0.25, gap = 5 }}"),
         _ => return,
     };
     let _ = writeln!(text, "{line}");

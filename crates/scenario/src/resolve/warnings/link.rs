@@ -3,7 +3,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::Over;
-use crate::resolved::{Capacity, Extra, Link, Resolved};
+use crate::resolved::{Capacity, Extra, Link, Loss, Resolved};
 
 pub(super) fn unused(_: &Resolved, link: &Link, over: &Over<'_>) -> Option<String> {
     (!over.is_used).then(|| format!("links.{}: no flow uses this link", link.name))
@@ -53,6 +53,7 @@ pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> O
     let most = match &link.jitter.as_ref()?.extra {
         Extra::Uniform(most) => *most,
         Extra::Exponential(mean) | Extra::LogNormal { mean, .. } => *mean,
+        Extra::Netem(netem) => netem.mean,
         Extra::Schedule(steps) => steps.iter().map(|(_, most)| *most).max()?,
         Extra::Blocks(blocks) => blocks.request.max(blocks.every),
     };
@@ -66,12 +67,24 @@ pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> O
     })
 }
 /// netem's correlated draws are rarely small (fact link-11).
-pub(super) fn rarely_copies(_: &Resolved, link: &Link, _: &Over<'_>) -> Option<String> {
-    let copies =
-        link.duplicate.filter(|it| it.correlation > 0.0 && 0.0 < it.rate && it.rate < 0.5)?;
+pub(super) fn rarely_happens(_: &Resolved, link: &Link, _: &Over<'_>) -> Option<String> {
+    let of_loss = match link.loss {
+        Some(Loss::Correlated { rate, correlation }) => Some((rate, correlation)),
+        _ => None,
+    };
+    let shares = [
+        ("duplicate", "copy", link.duplicate.map(|it| (it.rate, it.correlation))),
+        ("loss", "lose", of_loss),
+        ("corrupt", "damage", link.corrupt.map(|it| (it.rate, it.correlation))),
+        ("reorder", "reorder", link.reorder.map(|it| (it.rate, it.correlation))),
+    ];
+    let (key, does, rate) = shares.into_iter().find_map(|(key, does, share)| {
+        let (rate, correlation) = share?;
+        (correlation > 0.0 && 0.0 < rate && rate < 0.5).then_some((key, does, rate))
+    })?;
     Some(format!(
-        "links.{}.duplicate: with a correlation, netem and Sojourn copy far fewer packets than the \
-         rate {} says; leave `correlation` out",
-        link.name, copies.rate
+        "links.{}.{key}: with a correlation, netem and Sojourn {does} far fewer packets than the \
+         rate {rate} says; leave `correlation` out",
+        link.name
     ))
 }

@@ -54,7 +54,7 @@ const OF_QUEUES: [fn(&Queue<'_>) -> Option<String>; 13] = [
 
 /// Checks of a link without its queue.
 const OF_LINKS: [LinkCheck; 4] =
-    [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt, link::rarely_copies];
+    [link::unused, link::changes_after_the_end, link::jitter_beyond_rtt, link::rarely_happens];
 
 /// Checks of a group of flows.
 const OF_FLOWS: [FlowCheck; 8] = [
