@@ -1090,6 +1090,11 @@ def test_the_page_of_probes_simulates_probes_without_the_load(
     page = Path("x.html").read_text()
     assert "median round trip 33" in page and "without the scenario&#39;s transfers" in page
     assert 'kind = "bulk"' in Path("x.toml").read_text()
+    delays = [{"StaticDelayConfig": {"delay": f"{ms}ms", "duration": "3s"}} for ms in (20, 50, 20)]
+    model = written(tmp_path, json.dumps({"RepeatedDelayPatternConfig": {"pattern": delays}}))
+    assert cli.main(["import", str(model), *options]) == 0
+    page = Path("x.html").read_text()
+    assert "median one-way delay 20" in page and "without the scenario&#39;s transfers" in page
 
 
 def test_a_day_of_steps_of_one_second_loads_in_a_moment(tmp_path: Path) -> None:

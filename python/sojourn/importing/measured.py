@@ -154,9 +154,10 @@ class Measurement:
 
     @property
     def shows_only_probes(self) -> bool:
-        """Whether round trips were measured without any other traffic in the file."""
+        """Whether delays were measured without any other traffic in the file."""
         has_rate = self.down or self.up or self.opportunities_ms is not None
-        return self.base_rtt_s is not None and not (has_rate or self.traffic or self.is_loaded)
+        has_delay = self.base_rtt_s is not None or self.delay is not None
+        return has_delay and not (has_rate or self.traffic or self.is_loaded)
 
 
 def rate_curve(

@@ -198,7 +198,12 @@ def _notes(measured: Measurement, found: ImportedRun) -> list[str]:
             f"{what}{'' if one.is_constant else loaded}; those simulated are of {simulated}."
         )
     if "one-way delay" in names:
-        notes.append("The simulated one-way delay is that of the voice call, with its queueing.")
+        load = (
+            "in a run without the scenario's transfers, which would fill the queue"
+            if measured.shows_only_probes
+            else "with its queueing"
+        )
+        notes.append(f"The simulated one-way delay is that of the voice call, {load}.")
     if one := names.get("loss"):
         what = "The file has one share of losses, drawn as a level. " if one.is_constant else ""
         notes.append(f"{what}Simulated losses are those of the voice call.")
