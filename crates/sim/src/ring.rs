@@ -65,6 +65,12 @@ impl<T: Copy> Ring<T> {
         Some(&self.places[self.first.wrapping_add(place) & self.mask()])
     }
 
+    /// The item at index `place`, counted from the back.
+    #[inline]
+    pub(crate) fn get_back(&self, place: usize) -> Option<&T> {
+        self.get(self.len().wrapping_sub(place + 1))
+    }
+
     /// Prefetches the slot at index `place`, counted from the front; it may hold no item.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize) {
@@ -105,6 +111,18 @@ impl<T: Copy> Ring<T> {
         let place = self.end & self.mask();
         self.places[place] = item;
         self.end = self.end.wrapping_add(1);
+    }
+
+    /// Inserts an item in front of the newest `behind` items.
+    pub(crate) fn insert_before(&mut self, behind: usize, item: T) {
+        self.push_back(item);
+        let mask = self.mask();
+        let newest = self.end.wrapping_sub(1);
+        for step in 0..behind {
+            let place = newest.wrapping_sub(step);
+            self.places[place & mask] = self.places[place.wrapping_sub(1) & mask];
+        }
+        self.places[newest.wrapping_sub(behind) & mask] = item;
     }
 
     /// Takes the oldest item, with a value computed from the next item. The taken item stays in its
@@ -149,7 +167,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Steps above 35 append a number; the other steps remove one.
+        /// Steps above 45 append a number, those above 35 insert one; the other steps remove one.
         #[test]
         fn behaves_like_a_double_ended_queue(steps in prop::collection::vec(0usize..100, 0..200)) {
             let (mut ring, mut plain) = (Ring::default(), VecDeque::new());
@@ -162,6 +180,11 @@ mod tests {
                         let expected = first.map(|item| (item, plain.front().copied()));
                         prop_assert_eq!(popped, expected);
                         prop_assert!(first.is_none() || ring.last_taken() == first.as_ref());
+                    }
+                    35..45 => {
+                        let behind = plain.len() / 2;
+                        ring.insert_before(behind, step);
+                        plain.insert(plain.len() - behind, step);
                     }
                     _ => {
                         if step < 70 || !ring.push_behind(step) {

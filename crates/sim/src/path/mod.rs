@@ -110,7 +110,7 @@ impl Path {
     }
 
     /// Sends a packet from a sender. The packet enters its flow's uplink at once, unless it would
-    /// overtake a packet there, or an earlier packet of the flow has yet to reach the uplink.
+    /// overtake many packets there, or an earlier packet of the flow has yet to reach the uplink.
     #[inline(never)]
     pub(crate) fn send(&mut self, now: Time, packet: &mut Packet) {
         self.onward.sightings.note(now, Point::Sent, packet);
@@ -123,7 +123,18 @@ impl Path {
                 return uplink.push(arrival, packet, &mut self.agenda);
             }
         }
-        access.wire.push_any(arrival, packet, &mut self.agenda);
+        self.send_out_of_order(arrival, packet);
+    }
+
+    /// Out of line, so that [`Path::send`] need not spill registers.
+    #[inline(never)]
+    fn send_out_of_order(&mut self, arrival: Time, packet: &Packet) {
+        let Path { accesses, uplinks, agenda, .. } = self;
+        let access = &mut accesses[packet.flow as usize];
+        let uplink = &mut uplinks[access.uplink as usize];
+        if !access.wire.is_empty() || !uplink.insert(arrival, packet, agenda) {
+            access.wire.push_any(arrival, packet, agenda);
+        }
     }
 
     /// Sends a packet from a receiver towards the sender, over the route with this index.

@@ -7,9 +7,12 @@ use super::link::LateServer;
 use crate::packet::Packet;
 use crate::ring::Ring;
 
+/// The most packets that a packet may overtake on an uplink.
+const MOST_OVERTAKEN: usize = 8;
+
 /// Packets of all flows with the same delay to the same link, in order of arrival there; packets of
-/// one instant are in the order of their flows. A packet that would overtake others stays on a wire
-/// of its access link.
+/// one instant are in the order of their flows. A packet that would overtake many others stays on a
+/// wire of its access link.
 #[derive(Debug)]
 pub(crate) struct Uplink {
     /// Its index in the agenda.
@@ -53,15 +56,38 @@ impl Uplink {
         }
     }
 
+    /// Inserts a packet that overtakes a few others; returns false, and changes nothing, if it would
+    /// overtake more.
+    pub(crate) fn insert(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) -> bool {
+        let mut later = 0;
+        while let Some((at, next)) = self.in_flight.get_back(later)
+            && (*at, next.flow) > (arrival, packet.flow)
+        {
+            if later == MOST_OVERTAKEN {
+                return false;
+            }
+            later += 1;
+        }
+        let is_next = later == self.in_flight.len();
+        self.in_flight.insert_before(later, (arrival, *packet));
+        self.schedule(is_next, (arrival, packet.flow), agenda);
+        true
+    }
+
     /// Out of line, so that the caller need not spill registers.
     #[inline(never)]
     fn push_any(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) {
         let is_next = self.in_flight.is_empty();
         self.in_flight.push_back_made(|| (arrival, *packet));
+        self.schedule(is_next, (arrival, packet.flow), agenda);
+    }
+
+    #[inline]
+    fn schedule(&self, is_next: bool, (arrival, flow): (Time, u32), agenda: &mut Agenda) {
         if is_next {
             match self.feeds {
                 Some(server) => server.expect(arrival, agenda),
-                None => agenda.set(agenda.of_uplink(self.place, packet.flow as usize), arrival),
+                None => agenda.set(agenda.of_uplink(self.place, flow as usize), arrival),
             }
         }
     }
@@ -102,24 +128,31 @@ mod tests {
     use crate::path::agenda::Slots;
 
     #[test]
-    fn what_would_overtake_others_does_not_enter() {
+    fn what_overtakes_a_few_others_enters_at_its_place() {
         let slots = Slots { media: 0, timers: 0, wires: 0, accesses: 0, count: 9, uplinks: 1 };
         let (mut agenda, mut uplink) = (Agenda::new(&slots), Uplink::new(0, 0));
         let packet = |flow| Packet::new(PacketKind::Data, flow, 0, 0, 1_000, Time::ZERO);
         let pushed = [(5, 3), (4, 8), (5, 2), (5, 3), (5, 4), (6, 0)];
-        let entered = pushed.map(|(ns, flow)| {
+        let is_last = pushed.map(|(ns, flow)| {
             let (arrival, packet) = (Time::from_nanos(ns), packet(flow));
-            let enters = uplink.can_take(arrival, flow);
-            if enters {
-                uplink.push(arrival, &packet, &mut agenda);
+            let is_last = uplink.can_take(arrival, flow);
+            match is_last {
+                true => uplink.push(arrival, &packet, &mut agenda),
+                false => assert!(uplink.insert(arrival, &packet, &mut agenda)),
             }
-            enters
+            is_last
         });
-        assert_eq!(entered, [true, false, false, true, true, true]);
-        for (ns, flow) in [(5, 3), (5, 3), (5, 4), (6, 0)] {
+        assert_eq!(is_last, [true, false, false, true, true, true]);
+        for (ns, flow) in [(4, 8), (5, 2), (5, 3), (5, 3), (5, 4), (6, 0)] {
             assert_eq!(agenda.next().at(), (Time::from_nanos(ns), flow as usize));
             assert_eq!(uplink.pop(&mut agenda).flow, flow);
         }
         assert_eq!(agenda.next().time, slots.horizon(), "none is left");
+        let mut put = |ns| uplink.insert(Time::from_nanos(ns), &packet(1), &mut agenda);
+        assert_eq!(
+            (7..7 + MOST_OVERTAKEN as u64).map(&mut put).filter(|&enters| enters).count(),
+            8
+        );
+        assert_eq!([7, 6].map(&mut put), [true, false]);
     }
 }
