@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use sojourn_aqm::{Framing, Rate, Span, Time};
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::{
-    Blocks, Bucket, Capacity, Duplicate, Extra, FlowGroup, InService, Jitter, Link, Loss, Resolved,
-    Schedule,
+    Blocks, Bucket, Capacity, Duplicate, Extra, FlowGroup, InService, Jitter, Link, Loss, Radio,
+    RateControl, Resolved, Schedule, Wlan,
 };
+use sojourn_scenario::wlan_timing::OfdmRate;
 
 use crate::common::*;
 
@@ -39,8 +40,20 @@ fn capacity(kind: usize) -> Capacity {
             ]);
             Capacity::Schedule(schedule.with_in_service(in_service))
         }
+        12.. => {
+            let (radio, alone) = (None, mbit(5));
+            Capacity::Wireless { wlan: 0, radio, alone, airtime_fairness: false }
+        }
         _ => Capacity::Constant(mbit(kind as u64)),
     }
+}
+
+/// A wireless LAN, for links that are on it.
+fn cell() -> Wlan {
+    let rate = RateControl::Constant(OfdmRate::new(mbit(6)).unwrap());
+    let [slot, difs, eifs] = [9, 28, 88].map(Span::from_micros);
+    let radio = Radio { rate, error_rate: 0.05, snr: None };
+    Wlan { name: "cell".into(), radio, attempts: 3, slot, difs, eifs }
 }
 
 fn jitter(amiss: usize) -> Option<Jitter> {
@@ -59,7 +72,7 @@ fn jitter(amiss: usize) -> Option<Jitter> {
 
 prop_compose! {
     fn any_link(name: &'static str)(
-        kind in 0usize..12,
+        kind in 0usize..14,
         delay in prop::sample::select(vec![0u64, 1, 7, 48]),
         aqm in prop::sample::select(vec!["pie", "codel", "fq_codel", "fq(pie)", "red", "cake"]),
         amiss in 0usize..6,
@@ -104,6 +117,7 @@ prop_compose! {
         };
         let mut plan = scenario(2, vec![links.0, links.1, links.2], vec![bulk, calls]);
         plan.seed = seed;
+        plan.wlans = vec![cell()];
         plan.record.signals = signals;
         read_at(&mut plan, warmup, bins, sample);
         plan
