@@ -295,6 +295,11 @@ pub trait Aqm: Send {
         false
     }
 
+    /// Whether [`Aqm::on_enqueue`] may return another verdict than [`Verdict::Pass`].
+    fn judges_arrivals(&self) -> bool {
+        true
+    }
+
     /// When [`Aqm::on_timer`] is due; always later than its last call. Laws with the same
     /// parameters have the same timer times, regardless of their queues: flow queues rely on it.
     /// The time changes only in [`Aqm::on_timer`], [`Aqm::on_idle_timers`], [`Aqm::on_rate`].
@@ -379,6 +384,10 @@ impl Aqm for Box<dyn Observable> {
 
     fn is_inert(&self) -> bool {
         (**self).is_inert()
+    }
+
+    fn judges_arrivals(&self) -> bool {
+        (**self).judges_arrivals()
     }
 
     fn next_timer(&self) -> Option<Time> {

@@ -52,8 +52,18 @@ impl<L: Observable> Aqm for Watched<L> {
         self.law.is_limit_first()
     }
 
+    fn is_inert(&self) -> bool {
+        self.law.is_inert()
+    }
+
+    fn judges_arrivals(&self) -> bool {
+        self.law.judges_arrivals()
+    }
+
     fn on_enqueue(&mut self, now: Time, head: Head, queue: Backlog, rng: &mut Rng) -> Verdict {
-        self.record();
+        if self.law.judges_arrivals() {
+            self.record();
+        }
         self.law.on_enqueue(now, head, queue, rng)
     }
 

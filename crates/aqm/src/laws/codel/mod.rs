@@ -218,6 +218,10 @@ impl Aqm for CoDel {
         Verdict::Pass
     }
 
+    fn judges_arrivals(&self) -> bool {
+        false
+    }
+
     fn on_listing(&mut self, _now: Time, is_listed: bool) {
         if let (Engine::FreeBsd(exact), true) = (&mut self.0, is_listed) {
             exact.on_listing();
