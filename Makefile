@@ -442,9 +442,9 @@ SOURCES := $(RUST) $(shell find python -name '*.py' -o -name '*.toml' -o -name '
            $(wildcard python/sojourn/live/page/*)
 
 # The environment holds the package once: as a wheel in release mode, as a wheel that compiles in a
-# third of the time (`make demo`), or in place as `make develop` leaves it, with what the tests need.
-# Each removes the stamps of the others.
-$(VENV)/tried: export MATURIN_PEP517_ARGS := --profile source
+# quarter of the time, without the transport libraries (`make demo`), or in place as `make develop`
+# leaves it, with what the tests need. Each removes the stamps of the others.
+$(VENV)/tried: export MATURIN_PEP517_ARGS := --profile source --no-default-features
 $(VENV)/installed $(VENV)/tried: $(SOURCES) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	@rm -f $(VENV)/installed $(VENV)/tried $(VENV)/developed

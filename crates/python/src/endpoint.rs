@@ -51,7 +51,7 @@ pub fn configured(
         #[cfg(feature = "str0m")]
         "str0m" => str0m(&spec).map_err(refused),
         kind if KNOWN.is_empty() => Err(refused(format!(
-            "`{kind}` is not compiled in; build with `maturin develop --features quinn`"
+            "`{kind}` is not compiled in; `make develop` or `pip install .` installs it"
         ))),
         kind => Err(refused(format!(
             "unknown transport library `{kind}`; known: {}, and files like ./libmine.so",
