@@ -140,8 +140,11 @@ def test_an_aqm_after_tc_is_in_its_words_and_one_without_gets_the_remedy():
     assert below.aqms == ["cake:overhead=-4B"], "on top of the framing of the link"
     with pytest.raises(InputError, match="write `tc: fq_codel limit 1001p"):
         bring(["fq_codel limit 1001p flows 1024"])
-    with pytest.raises(InputError, match="no counterpart"):
-        bring(["tc: cake bandwidth 10mbit autorate-ingress"])
+    assert bring(["tc: cake bandwidth 10mbit autorate-ingress ingress besteffort"]).aqms == [
+        "cake:bandwidth=10mbit,ingress=true,autorate_ingress=true"
+    ]
+    with pytest.raises(InputError, match="no firewall mark"):
+        bring(["tc: cake bandwidth 10mbit fwmark 0xff"])
     with pytest.raises(ScenarioError, match="not known here"):
         bring(["tc: fq_codel limi 1000"])
 

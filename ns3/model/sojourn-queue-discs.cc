@@ -2243,6 +2243,14 @@ AboutCake()
              "Whether the shaper charges dropped packets too, because they have used the link "
              "in front of it; COBALT then acts later with many bulk flows (tc's `ingress`). "
              "Source: Linux sch_cake.c: egress."},
+            {"AutorateIngress",
+             "autorate_ingress",
+             SojournParameter::BOOL,
+             "false",
+             nullptr,
+             "Whether the rate follows the arrivals: it becomes 15/16 of an estimate of their "
+             "peak rate, which rises fast and falls slowly (tc's `autorate-ingress`). "
+             "`bandwidth` is the first estimate. Source: Linux sch_cake.c: no-autorate-ingress."},
             {"AckFilter",
              "ack_filter",
              SojournParameter::WORD,

@@ -1552,6 +1552,10 @@ class Cake(_Aqm):
         ingress: Whether the shaper charges dropped packets too, because they have used the link in
             front of it; COBALT then acts later with many bulk flows (tc's ``ingress``). Source:
             Linux sch_cake.c: egress. Default: ``False``.
+        autorate_ingress: Whether the rate follows the arrivals: it becomes 15/16 of an estimate of
+            their peak rate, which rises fast and falls slowly (tc's ``autorate-ingress``).
+            ``bandwidth`` is the first estimate. Source: Linux sch_cake.c: no-autorate-ingress.
+            Default: ``False``.
         ack_filter: Whether an acknowledgement drops older ones of its connection that it makes
             redundant. Source: Linux sch_cake.c: no-ack-filter. Default: ``"off"``.
         wash: Whether the DSCP is set to 0 once it has chosen the tin. Source: Linux sch_cake.c:
@@ -1583,6 +1587,7 @@ class Cake(_Aqm):
     rtt: str | None = None
     diffserv: _CakeDiffserv | None = None
     ingress: bool | None = None
+    autorate_ingress: bool | None = None
     ack_filter: Literal["off", "on", "aggressive"] | None = None
     wash: bool | None = None
     flows: int | None = None

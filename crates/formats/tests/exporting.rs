@@ -177,6 +177,7 @@ fn cake_comes_back_equal_with_its_overhead() {
     for text in [
         "cake:bandwidth=20mbit",
         "cake:ack_filter=on",
+        "cake:bandwidth=20mbit,autorate_ingress=true,ingress=true",
         "cake:bandwidth=20mbit,ack_filter=aggressive",
         "cake:bandwidth=20mbit,isolation=src,interval=30ms,target=1500us",
         "cake:bandwidth=1mbit,overhead=30B,cells=atm,mpu=64B,limit=2MB",

@@ -239,6 +239,8 @@ int main(int argc, const char *argv[])
 	shim_device.mtu = shim_arg("mtu", 1514) - shim_device.hard_header_len;
 	shim_salt = shim_arg("salt", 0);
 	sch->ops = shim_ops();
+	/* With the handle 0, cake would take a packet's priority for the number of a tin. */
+	sch->handle = 1 << 16;
 	sch->priv = calloc(1, sch->ops->priv_size);
 	__skb_queue_head_init(&sch->gso_skb);
 	options = shim_options();

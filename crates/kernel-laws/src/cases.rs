@@ -268,6 +268,22 @@ fn cake() -> Vec<Case> {
             "cake:bandwidth=40mbit,ack_filter=aggressive,isolation=flows",
             "bytes_per_sec=5000000 ack_filter=2 flow_mode=4",
         ),
+        case(
+            "cake",
+            "cake:bandwidth=50mbit,autorate_ingress=true",
+            "bytes_per_sec=6250000 autorate=1",
+        ),
+        case(
+            "cake",
+            "cake:autorate_ingress=true,ingress=true,diffserv=diffserv4,rtt=50ms",
+            "autorate=1 ingress=1 diffserv_mode=1 rtt_us=50000 target_us=2500",
+        ),
+        case(
+            "cake",
+            "cake:bandwidth=20mbit,autorate_ingress=true,ack_filter=aggressive,diffserv=diffserv8,\
+             limit=300000B",
+            "bytes_per_sec=2500000 autorate=1 ack_filter=2 diffserv_mode=2 memory=300000",
+        ),
         case("cake", "cake:diffserv=diffserv4", "memory=15503360 diffserv_mode=1"),
         case("cake", "cake:diffserv=diffserv8,limit=300000B", "memory=300000 diffserv_mode=2"),
     ]

@@ -229,6 +229,11 @@ impl Cobalt {
         self.least_sojourn = frame.times(4.max(2 * u64::from(bulk_flows)));
     }
 
+    /// Sets target and interval, which CAKE derives from its rate.
+    pub(crate) fn set_target(&mut self, target: Span, interval: Span) {
+        (self.params.target, self.params.interval) = (target, interval);
+    }
+
     fn tune(&mut self, rate: Option<Rate>) {
         let span = rate.filter(|_| !self.is_ns3).map(|rate| rate.time_for(4 * self.mtu_bytes));
         self.least_sojourn = span.unwrap_or(Span::ZERO);

@@ -291,6 +291,9 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
             settings.push(own(word, "true"));
         }
     }
+    if text_of("autorate-ingress") == "autorate-ingress" {
+        settings.push(own("autorate_ingress", "true"));
+    }
     match text_of("ack-filter") {
         "ack-filter" => settings.push(own("ack_filter", "on")),
         "ack-filter-aggressive" => settings.push(own("ack_filter", "aggressive")),
@@ -308,7 +311,7 @@ fn cake(qdisc: &TcQdisc) -> Result<AqmOfTc, FormatError> {
         .extend(qdisc.bytes("mpu").filter(|it| *it > 0).map(|it| own("mpu", &format!("{it}B"))));
     let memory = qdisc.bytes("memlimit").filter(|bytes| *bytes > 0);
     settings.extend(memory.map(|bytes| own("limit", &format!("{bytes}B"))));
-    missing.extend(of_cake_alone(qdisc, &text_of));
+    missing.extend(of_cake_alone(qdisc));
     let text = joined("cake", &settings);
     check(&text).map_err(at)?;
     let notes = without_effect(&text_of);
@@ -341,14 +344,7 @@ fn without_effect<'t>(text: &impl Fn(&str) -> &'t str) -> Vec<String> {
 }
 
 /// Words of cake without a counterpart.
-fn of_cake_alone<'t>(qdisc: &TcQdisc, text: &impl Fn(&str) -> &'t str) -> Vec<String> {
-    let mut all = Vec::new();
-    let word = text("autorate-ingress");
-    if !word.is_empty() && word != "no-autorate-ingress" {
-        all.push(format!("`{word}` of cake has no counterpart here"));
-    }
-    if let Some(mark) = qdisc.option("fwmark").filter(|it| it.text != "fwmark 0") {
-        all.push(format!("`{}` of cake: packets here have no firewall mark", mark.text));
-    }
-    all
+fn of_cake_alone(qdisc: &TcQdisc) -> Option<String> {
+    let mark = qdisc.option("fwmark").filter(|it| it.text != "fwmark 0")?;
+    Some(format!("`{}` of cake: packets here have no firewall mark", mark.text))
 }

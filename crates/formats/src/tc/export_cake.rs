@@ -20,8 +20,10 @@ pub(super) fn words(
         text => words.extend(["bandwidth".to_owned(), tc_rate(units::rate(text)?.as_bps())?]),
     }
     words.push(of("diffserv").to_owned());
-    let given = ["wash", "ingress"].into_iter().filter(|word| of(word) == "true");
-    words.extend(given.map(str::to_owned));
+    let flags =
+        [("autorate_ingress", "autorate-ingress"), ("wash", "wash"), ("ingress", "ingress")];
+    let given = flags.into_iter().filter(|(name, _)| of(name) == "true");
+    words.extend(given.map(|(_, word)| word.to_owned()));
     match of("ack_filter") {
         "on" => words.push("ack-filter".to_owned()),
         "aggressive" => words.push("ack-filter-aggressive".to_owned()),

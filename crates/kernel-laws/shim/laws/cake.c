@@ -23,6 +23,7 @@ struct nlattr *shim_options(void)
 	shim_u32(TCA_CAKE_ATM, "atm_mode");
 	shim_u32(TCA_CAKE_WASH, "wash");
 	shim_u32(TCA_CAKE_INGRESS, "ingress");
+	shim_u32(TCA_CAKE_AUTORATE, "autorate");
 	shim_u32(TCA_CAKE_ACK_FILTER, "ack_filter");
 	return SHIM_SOME;
 }

@@ -33,6 +33,10 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
         let bits = (overhead + ETHERNET_BYTES) as i32 as u32;
         out.number(6, "overhead, bytes", u64::from(bits))?;
     }
+    let autorate = w.value("autorate_ingress") == Some("true");
+    if autorate {
+        out.number(9, "autorate", 1)?;
+    }
     let (target, interval) = target_and_interval(w)?;
     out.number(7, "interval, us", interval)?;
     out.number(8, "target, us", target)?;
@@ -213,6 +217,8 @@ mod tests {
             [numbers("cake", 13), numbers("cake:wash=true", 13)],
             [0, 1].map(|n| Some(vec![n]))
         );
+        assert_eq!(numbers("cake", 9), None);
+        assert_eq!(numbers("cake:autorate_ingress=true", 9), Some(vec![1]));
         let filters = ["off", "on", "aggressive"];
         let filters = filters.map(|filter| numbers(&format!("cake:ack_filter={filter}"), 16));
         assert_eq!(filters, [0, 1, 2].map(|n| Some(vec![n])));

@@ -156,7 +156,11 @@ fn cake(choice: &mut Choice) -> String {
     let isolation = choice.of_these(&["triple", "src", "dst", "srchost", "dsthost", "hosts"]);
     let wash = choice.chance(0.3);
     let shaper = match choice.below(3) {
-        0 => format!(",bandwidth={}bit,ingress={wash}", choice.whole(200_000, 5_000_000)),
+        0 => format!(
+            ",bandwidth={}bit,ingress={wash},autorate_ingress={}",
+            choice.whole(200_000, 5_000_000),
+            choice.chance(0.2)
+        ),
         _ => String::new(),
     };
     format!(

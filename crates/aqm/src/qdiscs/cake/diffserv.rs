@@ -1,6 +1,5 @@
 //! How CAKE assigns packets to tins, and what share of the bandwidth each tin has.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::time::Rate;
@@ -34,26 +33,24 @@ impl Diffserv {
     /// The shares of the tins (Linux 6.1 sch_cake.c, cake_config_besteffort to
     /// cake_config_diffserv3).
     pub(super) fn shares(self, bandwidth: Option<Rate>) -> Vec<TinShare> {
+        (0..self.names().len()).map(|tin| self.share(tin, bandwidth)).collect()
+    }
+
+    /// The share of one tin.
+    pub(super) fn share(self, tin: usize, bandwidth: Option<Rate>) -> TinShare {
         // The kernel counts bytes per second.
         let whole = bandwidth.map_or(0, |rate| rate.as_bps() / 8);
-        let threshold = |bytes: u64| bandwidth.map(|_| Rate::from_bps(bytes * 8));
-        let shifted = |shifts: &[u32]| {
-            let share =
-                |&by: &u32| TinShare { threshold: threshold(whole >> by), quantum: 1024 >> by };
-            shifts.iter().map(share).collect()
-        };
-        match self {
-            Diffserv::Besteffort => vec![TinShare { threshold: bandwidth, quantum: 65_535 }],
-            Diffserv::Diffserv3 => shifted(&[0, 4, 2]),
-            Diffserv::Diffserv4 => shifted(&[0, 4, 1, 2]),
+        let shifted = |by: u32| (whole >> by, 1024 >> by);
+        let (bytes, quantum) = match self {
+            Diffserv::Besteffort => return TinShare { threshold: bandwidth, quantum: 65_535 },
+            Diffserv::Diffserv3 => shifted([0, 4, 2][tin]),
+            Diffserv::Diffserv4 => shifted([0, 4, 1, 2][tin]),
             Diffserv::Precedence | Diffserv::Diffserv8 => {
-                let less =
-                    |&(bytes, quantum): &(u64, i64)| Some(((bytes * 7) >> 3, (quantum * 7) >> 3));
-                let all = core::iter::successors(Some((whole, 256)), less).take(8);
-                all.map(|(bytes, quantum)| TinShare { threshold: threshold(bytes), quantum })
-                    .collect()
+                let less = |(bytes, quantum), _| ((bytes * 7) >> 3, (quantum * 7) >> 3);
+                (0..tin).fold((whole, 256), less)
             }
-        }
+        };
+        TinShare { threshold: bandwidth.map(|_| Rate::from_bps(bytes * 8)), quantum }
     }
 
     /// The names of the tins as tc shows them (iproute2 q_cake.c, cake_print_xstats).

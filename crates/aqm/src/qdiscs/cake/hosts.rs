@@ -27,7 +27,7 @@ impl HostPair {
 /// The flows' shares per turn, which depend on the load of their hosts.
 #[derive(Debug)]
 pub(super) struct Shares {
-    quantum: u64,
+    pub(super) quantum: u64,
     pub(super) sources: Hosts,
     pub(super) destinations: Hosts,
 }

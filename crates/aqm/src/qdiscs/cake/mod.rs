@@ -12,6 +12,7 @@
 //! and the flow's packets may be reordered.
 
 mod ack_filter;
+mod autorate;
 mod decaying;
 mod diffserv;
 mod heap;
@@ -41,6 +42,7 @@ use crate::qdiscs::queues::flow_queues::FlowQueues;
 use crate::rng::{Rng, splitmix};
 use crate::time::Time;
 use crate::units::Limit;
+use autorate::Autorate;
 use heap::OverflowHeap;
 use hosts::HostPair;
 use queue_state::{Phase, QueueState};
@@ -90,6 +92,12 @@ struct CakeQueues<P> {
     wash: bool,
     ingress: bool,
     ack_filter: AckFilter,
+    autorate: Option<Autorate>,
+    /// Whether arrivals have consequences: `ack_filter` or `autorate`.
+    follows_arrivals: bool,
+    /// Whether a queue's law is adapted before it judges: `ingress` or `autorate`.
+    adapts_laws: bool,
+    mtu_bytes: u32,
     /// The tin that was served last.
     current: usize,
     heap: OverflowHeap,
@@ -126,6 +134,10 @@ impl<P: Packet> CakeQueues<P> {
             wash: params.wash,
             ingress: params.ingress,
             ack_filter: params.ack_filter,
+            autorate: params.autorate_ingress.then(|| Autorate::new(params)),
+            follows_arrivals: params.ack_filter != AckFilter::Off || params.autorate_ingress,
+            adapts_laws: params.ingress || params.autorate_ingress,
+            mtu_bytes: env.mtu_bytes,
             current: 0,
             heap: OverflowHeap::new(places, shares.len()),
             isolation: params.isolation,
@@ -254,8 +266,8 @@ impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
         let stays = self.flows.offer(index, now, packet, false, rng, sink);
         debug_assert!(stays, "COBALT does not judge arrivals");
         self.tins[tin].packets += 1;
-        if self.ack_filter != AckFilter::Off {
-            self.filter_acks(now, tin, index, sink);
+        if self.follows_arrivals {
+            self.follow_arrival(now, tin, index, sink);
         }
         self.heap.grew(index, |index| self.flows.bytes(index));
         self.activate(tin, index, rng);

@@ -64,6 +64,10 @@ params! {
         /// Whether the shaper charges dropped packets too, because they have used the link in front
         /// of it; COBALT then acts later with many bulk flows (tc's `ingress`).
         ingress: bool, ANY, "Linux sch_cake.c: egress" => false;
+        /// Whether the rate follows the arrivals: it becomes 15/16 of an estimate of their peak
+        /// rate, which rises fast and falls slowly (tc's `autorate-ingress`). `bandwidth` is the
+        /// first estimate.
+        autorate_ingress: bool, ANY, "Linux sch_cake.c: no-autorate-ingress" => false;
         /// Whether an acknowledgement drops older ones of its connection that it makes redundant.
         ack_filter: AckFilter, ANY, "Linux sch_cake.c: no-ack-filter" => AckFilter::Off;
         /// Whether the DSCP is set to 0 once it has chosen the tin.
@@ -141,12 +145,17 @@ impl CakeParams {
         share.map_or(FRAME_BYTES, |bytes| bytes.clamp(300, FRAME_BYTES))
     }
 
-    /// The parameters of COBALT in a tin (Linux 6.1 sch_cake.c, cake_set_rate).
-    pub(super) fn cobalt(&self, threshold: Option<Rate>, mtu_bytes: u32) -> CobaltParams {
+    /// Target and interval of COBALT in a tin (Linux 6.1 sch_cake.c, cake_set_rate).
+    pub(super) fn of_tin(&self, threshold: Option<Rate>, mtu_bytes: u32) -> (Span, Span) {
         let (least, interval) = self.target_and_interval();
         let frame = CakeParams::frame_time(threshold, mtu_bytes);
         let target = least.max(Span::from_nanos(frame.as_nanos() * 3 / 2));
-        let interval = (interval + (target - least)).max(target.times(2));
+        (target, (interval + (target - least)).max(target.times(2)))
+    }
+
+    /// The parameters of COBALT in a tin.
+    pub(super) fn cobalt(&self, threshold: Option<Rate>, mtu_bytes: u32) -> CobaltParams {
+        let (target, interval) = self.of_tin(threshold, mtu_bytes);
         let usual = CobaltParams::of_dialect("linux_exact").expect("it is declared");
         CobaltParams { target, interval, inverse_roots: self.inverse_roots, ..usual }
     }
@@ -177,6 +186,10 @@ impl CakeParams {
         let (packets, memory) = self.limits();
         let limit = if memory == u64::MAX { packets } else { Limit::Bytes(memory) };
         values.push(Effective::filled("limit", limit));
+        if self.autorate_ingress {
+            let rate = "15/16 of the estimated peak rate of arrivals";
+            values.push(Effective::filled("bandwidth", rate));
+        }
         values
     }
 

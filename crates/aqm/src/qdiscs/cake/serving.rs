@@ -2,7 +2,7 @@
 
 use super::queue_state::Phase;
 use super::tins::{List, Tin};
-use super::{CakeQueues, ack_filter};
+use super::{AckFilter, CakeQueues, ack_filter};
 use crate::packet::Packet;
 use crate::qdisc::{Departure, Sink};
 use crate::qdiscs::queues::law_queue::HeadVerdict;
@@ -21,9 +21,8 @@ impl<P: Packet> CakeQueues<P> {
         rng: &mut Rng,
         sink: &mut dyn Sink<P>,
     ) -> Option<HeadVerdict> {
-        if self.ingress {
-            let Tin { frame_time, bulk, .. } = self.tins[tin];
-            self.flows.law_mut(index).set_least_sojourn(frame_time, bulk);
+        if self.adapts_laws {
+            self.adapt_law(tin, index);
         }
         let verdict = self.flows.judge_head(index, now, rng, sink);
         if let Some(HeadVerdict::Dropped(bytes)) = verdict {
@@ -61,26 +60,67 @@ impl<P: Packet> CakeQueues<P> {
         self.set_phase(tin, index, if is_at_rest { Phase::Idle } else { Phase::Decaying });
     }
 
-    /// Drops an acknowledgement that the last packet of a queue makes redundant (Linux 6.1
-    /// sch_cake.c, cake_enqueue). In ingress mode the shaper pays for it.
-    pub(super) fn filter_acks(
+    /// A packet was appended to a queue: filters acknowledgements and estimates the bandwidth
+    /// (Linux 6.1 sch_cake.c, cake_enqueue).
+    pub(super) fn follow_arrival(
         &mut self,
         now: Time,
         tin: usize,
         index: u32,
         sink: &mut dyn Sink<P>,
     ) {
+        let filtered = match self.ack_filter {
+            AckFilter::Off => 0,
+            _ => self.filter_acks(now, tin, index, sink).unwrap_or(0),
+        };
+        let Some(autorate) = &mut self.autorate else { return };
+        let bytes = self.flows.last_bytes(index).expect("a packet was appended");
+        // Negative if the acknowledgement is shorter than the one that it replaces.
+        if autorate.arrive(now, u64::from(bytes).wrapping_sub(u64::from(filtered))) {
+            self.set_rates();
+        }
+    }
+
+    /// Takes over the estimated rate (Linux 6.1 sch_cake.c, cake_reconfigure). The laws of the
+    /// queues follow when they are next called.
+    fn set_rates(&mut self) {
+        let Some(autorate) = &self.autorate else { return };
+        for (place, tin) in self.tins.iter_mut().enumerate() {
+            tin.set_threshold(autorate.params(), autorate.share(place).threshold, self.mtu_bytes);
+        }
+        self.shaper.set_rate(autorate.params().bandwidth.0);
+        self.flows.set_memory_limit(autorate.params().limits().1);
+    }
+
+    /// Passes the present rate, target and load of a tin to the law of one of its queues.
+    fn adapt_law(&mut self, tin: usize, index: u32) {
+        let Tin { frame_time, bulk, target, interval, .. } = self.tins[tin];
+        let law = self.flows.law_mut(index);
+        law.set_least_sojourn(frame_time, if self.ingress { bulk } else { 0 });
+        law.set_target(target, interval);
+    }
+
+    /// Drops an acknowledgement that the last packet of a queue makes redundant, and returns its
+    /// size. In ingress mode the shaper pays for it.
+    fn filter_acks(
+        &mut self,
+        now: Time,
+        tin: usize,
+        index: u32,
+        sink: &mut dyn Sink<P>,
+    ) -> Option<u32> {
         let filter = self.ack_filter;
         let find = |older: &mut dyn Iterator<Item = (u32, &P)>, latest: &P| {
             ack_filter::redundant(older, latest, filter)
         };
-        let Some(bytes) = self.flows.remove(index, find, sink) else { return };
+        let bytes = self.flows.remove(index, find, sink)?;
         self.tins[tin].packets -= 1;
         if self.ingress {
-            let bytes = self.framing.bytes(bytes);
-            self.shaper.charge_drop(bytes);
-            self.tins[tin].clock.charge(bytes, now);
+            let on_link = self.framing.bytes(bytes);
+            self.shaper.charge_drop(on_link);
+            self.tins[tin].clock.charge(on_link, now);
         }
+        Some(bytes)
     }
 
     pub(super) fn is_over_limit(&self) -> bool {
@@ -91,8 +131,11 @@ impl<P: Packet> CakeQueues<P> {
     /// The queue on top of the heap loses its head.
     pub(super) fn shed(&mut self, now: Time, sink: &mut dyn Sink<P>) {
         let fattest = self.heap.fattest(|index| self.flows.bytes(index));
-        let bytes = self.flows.evict(fattest, now, sink).expect("the fattest queue holds packets");
         let tin = self.tin_of_queue(fattest);
+        if self.adapts_laws {
+            self.adapt_law(tin, fattest);
+        }
+        let bytes = self.flows.evict(fattest, now, sink).expect("the fattest queue holds packets");
         self.tins[tin].packets -= 1;
         if self.ingress {
             let bytes = self.framing.bytes(bytes);

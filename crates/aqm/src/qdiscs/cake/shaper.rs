@@ -41,6 +41,10 @@ impl TinClock {
         TinClock { byte_time: threshold.map(ByteTime::at), next: Time::ZERO }
     }
 
+    pub(super) fn set_rate(&mut self, threshold: Option<Rate>) {
+        self.byte_time = threshold.map(ByteTime::at);
+    }
+
     /// The time until which the tin has used up the rate of its threshold.
     pub(super) fn next(&self) -> Time {
         self.next
@@ -77,6 +81,10 @@ pub(super) struct Shaper {
 impl Shaper {
     pub(super) fn new(rate: Option<Rate>) -> Shaper {
         Shaper { byte_time: rate.map(ByteTime::at), next: Time::ZERO, failsafe: Time::ZERO }
+    }
+
+    pub(super) fn set_rate(&mut self, rate: Option<Rate>) {
+        self.byte_time = rate.map(ByteTime::at);
     }
 
     /// Whether it has a rate.

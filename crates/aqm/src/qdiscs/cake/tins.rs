@@ -11,7 +11,7 @@ use super::round::Round;
 use super::shaper::TinClock;
 use super::ways::Ways;
 use crate::rng::Rng;
-use crate::time::{Span, Time};
+use crate::time::{Rate, Span, Time};
 
 /// The list from which a queue is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +39,9 @@ pub(super) struct Tin {
     pub(super) bulk: u32,
     /// The transmission time of a largest packet at the tin's threshold.
     pub(super) frame_time: Span,
+    /// Target and interval of COBALT at that threshold.
+    pub(super) target: Span,
+    pub(super) interval: Span,
     pub(super) clock: TinClock,
     /// If no bandwidth is set: bytes that the tin may send before the next tin's turn.
     deficit: i64,
@@ -48,6 +51,7 @@ pub(super) struct Tin {
 impl Tin {
     pub(super) fn new(params: &CakeParams, share: &TinShare, first: u32, mtu_bytes: u32) -> Tin {
         let places = params.flows as usize;
+        let (target, interval) = params.of_tin(share.threshold, mtu_bytes);
         let is = |one| params.isolation == one || params.isolation == Isolation::Triple;
         Tin {
             first,
@@ -63,10 +67,25 @@ impl Tin {
             packets: 0,
             bulk: 0,
             frame_time: CakeParams::frame_time(share.threshold, mtu_bytes),
+            target,
+            interval,
             clock: TinClock::new(share.threshold),
             deficit: 0,
             quantum: share.quantum,
         }
+    }
+
+    /// Changes the threshold (Linux 6.1 sch_cake.c, cake_set_rate).
+    pub(super) fn set_threshold(
+        &mut self,
+        params: &CakeParams,
+        threshold: Option<Rate>,
+        mtu_bytes: u32,
+    ) {
+        self.shares.quantum = CakeParams::quantum(threshold);
+        self.frame_time = CakeParams::frame_time(threshold, mtu_bytes);
+        (self.target, self.interval) = params.of_tin(threshold, mtu_bytes);
+        self.clock.set_rate(threshold);
     }
 
     /// Whether any queue of the tin may hold packets.

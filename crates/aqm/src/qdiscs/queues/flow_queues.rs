@@ -124,6 +124,17 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         &self.packets.buffers
     }
 
+    /// Changes the limit of the memory of the buffers.
+    pub(crate) fn set_memory_limit(&mut self, bytes: u64) {
+        self.packets.buffers.set_limit(bytes);
+    }
+
+    /// The size of the last packet of a queue.
+    pub(crate) fn last_bytes(&self, index: u32) -> Option<u32> {
+        let chain = &self.flows[index as usize].chain;
+        self.packets.pool.split_last(chain).map(|(_, last)| last.bytes())
+    }
+
     pub(crate) fn is_empty(&self, index: u32) -> bool {
         self.flows[index as usize].chain.is_empty()
     }

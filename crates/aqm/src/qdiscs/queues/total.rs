@@ -40,6 +40,12 @@ impl BufferMemory {
         BufferMemory { limit, used: 0 }
     }
 
+    /// Changes the limit of memory that is counted.
+    pub(crate) fn set_limit(&mut self, bytes: u64) {
+        debug_assert!(self.is_counted(), "else the memory in use is unknown");
+        self.limit = Some(bytes);
+    }
+
     pub(crate) fn is_counted(&self) -> bool {
         self.limit.is_some()
     }
