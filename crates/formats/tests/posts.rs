@@ -119,6 +119,12 @@ fn tc_derives_one_bound_of_sfb_from_the_other() {
     ] {
         assert!(aqm(text).ends_with(right), "{text}: {}", aqm(text));
     }
+    let says = |words: &str| {
+        let import = imported(&format!("tc qdisc add dev d root {words}"));
+        import.read.join(" ").contains("33/65535")
+    };
+    assert!(says("sfb limit 1000"), "tc's steps, not the kernel's");
+    assert!(!says("sfb increment 0.1 decrement 0.01"));
 }
 
 /// tc-testing 2130 and 90c1: the kernel shows 1/256 less than tc sends.

@@ -48,6 +48,8 @@ params! {
     } behaviour {
         "a bin's probability changes": "at every arrival in the bin, before the arrival is judged",
             "Linux sch_sfb.c; Feng et al. 2001 hold it for a time";
+        "in a set-up by tc": "increment and decrement are 33/65535 and 3/65535, which tc always \
+            sends; an imported set-up has them", "iproute2 6.1 q_sfb.c, sfb_parse_opt";
         "above one half": "arrivals are dropped even if they could be marked", "Linux sch_sfb.c";
         "at one": "arrivals pass unmarked while the penalty box has tokens, else they are dropped",
             "Linux sch_sfb.c";

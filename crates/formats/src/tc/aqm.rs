@@ -144,7 +144,8 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
     settings.extend(fq::settings(qdisc));
     let text = joined(aqm, &settings);
     check(&text).map_err(at)?;
-    Ok(AqmOfTc { text, missing, notes: Vec::new(), overhead: None, bandwidth: None })
+    let notes = if source.is_state() { Vec::new() } else { sent::said(qdisc) };
+    Ok(AqmOfTc { text, missing, notes, overhead: None, bandwidth: None })
 }
 
 /// Whether an option is one of dualpi2's round trips, from which the rest is derived.
@@ -346,5 +347,5 @@ fn without_effect<'t>(text: &impl Fn(&str) -> &'t str) -> Vec<String> {
 /// Words of cake without a counterpart.
 fn of_cake_alone(qdisc: &TcQdisc) -> Option<String> {
     let mark = qdisc.option("fwmark").filter(|it| it.text != "fwmark 0")?;
-    Some(format!("`{}` of cake: packets here have no firewall mark", mark.text))
+    Some(format!("`{}` of cake has no counterpart here: packets have no firewall mark", mark.text))
 }

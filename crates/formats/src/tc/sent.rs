@@ -101,6 +101,14 @@ pub(super) fn derived(qdisc: &TcQdisc) -> Vec<(String, String)> {
     }
 }
 
+/// What tc's own values change, if a command does not name them.
+pub(super) fn said(qdisc: &TcQdisc) -> Vec<String> {
+    let is_whole = ["increment", "decrement"].iter().all(|it| qdisc.option(it).is_some());
+    let text = "tc sends sfb an increment of 33/65535 and a decrement of 3/65535 unless a command \
+                names others; the kernel's own are 66/65535 and 11/65535";
+    (qdisc.kind == "sfb" && !is_whole).then(|| text.to_owned()).into_iter().collect()
+}
+
 fn own(name: &str, value: &str) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
