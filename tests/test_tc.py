@@ -12,6 +12,7 @@ import sojourn
 from sojourn import _core
 from sojourn.describing.library import load
 from sojourn.errors import InputError, ScenarioError
+from sojourn.exporting.tc import senders
 from sojourn.loading.bring import bring
 
 SLOW = """\
@@ -143,7 +144,7 @@ def test_an_aqm_after_tc_is_in_its_words_and_one_without_gets_the_remedy():
     assert bring(["tc: cake bandwidth 10mbit autorate-ingress ingress besteffort"]).aqms == [
         "cake:bandwidth=10mbit,ingress=true,autorate_ingress=true"
     ]
-    with pytest.raises(InputError, match="no firewall mark"):
+    with pytest.raises(InputError, match="no counterpart"):
         bring(["tc: cake bandwidth 10mbit fwmark 0xff"])
     with pytest.raises(ScenarioError, match="not known here"):
         bring(["tc: fq_codel limi 1000"])
@@ -218,6 +219,20 @@ app = { kind = "bulk" }
         plan(_core.Scenario.load(toml))
 
 
+def test_an_export_ends_with_the_settings_of_the_senders():
+    flow = '[[flows]]\nname = "{}"\npath = ["a"]\nrtt = "10ms"\n{}\napp = {{ kind = "bulk" }}\n'
+    flows = [("one", 'cc = "bbr"'), ("two", "ecn = true"), ("three", 'cc = "bbr"'), ("l4s", PRAGUE)]
+    links = 'name = "x"\nduration = "5s"\n[links.a]\nrate = "5mbit"\nqueue = "cake"\n'
+    text = links + "".join(flow.format(*it) for it in flows)
+    assert senders(_core.Scenario.load(text)) == [
+        "# on hosts that send one, three: sysctl -w net.ipv4.tcp_congestion_control=bbr "
+        "net.ipv4.tcp_ecn=2",
+        "# on hosts that send two: sysctl -w net.ipv4.tcp_congestion_control=cubic "
+        "net.ipv4.tcp_ecn=1",
+    ]
+
+
+PRAGUE = 'cc = "prague"'
 ALONE = ["unshare", "--user", "--map-root-user", "--net"]
 
 

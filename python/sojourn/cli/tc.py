@@ -182,10 +182,10 @@ def export(
     A link named `down` shapes arrivals of the device, on an ifb.
     """
     from sojourn.describing.library import load, parse_set
-    from sojourn.exporting.tc import exported
+    from sojourn.exporting.tc import exported, senders
 
     scenario = load(file, [parse_set(text) for text in sets])
     commands, warnings = exported(scenario, device, link=link, kernel=kernel, uci=uci)
     console.warn(warnings)
-    print("\n".join(commands))
+    print("\n".join(commands if uci else [*commands, *senders(scenario)]))
     return 0

@@ -11,6 +11,8 @@ from sojourn import _core
 from sojourn.describing.quantity import required
 from sojourn.errors import InputError
 
+# Congestion controls of the mainline kernel that the simulator has too.
+_CONTROLS = ("reno", "cubic", "bbr", "dctcp")
 _DOWN = ("down", "download", "ingress")
 
 Framing = tuple[int, int, str]
@@ -46,6 +48,26 @@ def exported(
     commands, warnings = _core.tc_export(links, _release(kernel), uci)
     warnings.extend(_path_of(found[name]) for name, _ in chosen if _has_wire(found[name]))
     return commands, warnings
+
+
+def senders(scenario: _core.Scenario) -> list[str]:
+    """Comments with the settings of hosts that send like the scenario's TCP flows."""
+    groups: dict[str, list[str]] = {}
+    for flow in json.loads(scenario.resolved_json())["flows"]:
+        tcp = flow["app"].get("tcp")
+        if tcp is None or tcp["tcp"] != "linux" or tcp["accecn"]:
+            continue
+        control = tcp["cc"] or "cubic"
+        if control not in _CONTROLS:
+            continue
+        # Linux ip-sysctl: tcp_ecn 1 requests ECN, 2 (the default) accepts it.
+        ecn = 1 if tcp["ecn"] else 2
+        words = f"net.ipv4.tcp_congestion_control={control} net.ipv4.tcp_ecn={ecn}"
+        groups.setdefault(words, []).append(flow["name"])
+    return [
+        f"# on hosts that send {', '.join(dict.fromkeys(names))}: sysctl -w {words}"
+        for words, names in groups.items()
+    ]
 
 
 def _chosen(names: list[str], link: str | None) -> list[tuple[str, bool]]:
