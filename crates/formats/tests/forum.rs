@@ -229,6 +229,18 @@ fn the_arrivals_of_a_device_without_header_have_none_on_the_ifb() {
     ]);
 }
 
+/// The commands of tcconfig: a filter of all packets goes before `default`.
+#[test]
+fn a_filter_of_all_packets_chooses_the_leaf_that_is_taken() {
+    let text = "tc qdisc add dev eth0 root handle 1f87: htb default 1\n\
+                tc class add dev eth0 parent 1f87: classid 1f87:1 htb rate 32gbit\n\
+                tc class add dev eth0 parent 1f87: classid 1f87:2 htb rate 10mbit ceil 10mbit\n\
+                tc qdisc add dev eth0 parent 1f87:2 handle 3b2d: netem delay 100ms loss 1%\n\
+                tc filter add dev eth0 protocol ip parent 1f87: prio 5 u32 match ip dst 0.0.0.0/0 \
+                match ip src 0.0.0.0/0 flowid 1f87:2\n";
+    expect(&[(text, &["rate = \"10mbit\"", "delay = \"100ms\"", "rate = 0.01"])]);
+}
+
 /// iproute2 4.17 to 4.20 tc/q_htb.c, htb_print_opt.
 #[test]
 fn a_default_that_tc_printed_in_decimal_is_told_by_the_classes() {
@@ -368,7 +380,19 @@ fn several_transmit_queues_are_one_and_what_that_leaves_out_is_said() {
     let mq = "tc qdisc add dev eth0 root handle 1: mq\n\
               tc qdisc add dev eth0 parent 1:1 cake bandwidth 9mbit\n\
               tc qdisc add dev eth0 parent 1:2 cake bandwidth 8mbit\n";
-    expect(&[(mq, &["2 transmit queues", "may send more", "line 2, though they differ"])]);
+    let cakes = "qdisc cake_mq 1: dev d root bandwidth 9Mbit besteffort rtt 100ms raw overhead 0\n\
+                 qdisc cake 0: dev d parent 1:1 bandwidth 9Mbit besteffort rtt 100ms raw\n\
+                 qdisc cake 0: dev d parent 1:2 bandwidth 9Mbit besteffort rtt 100ms raw\n";
+    let mqprio = "qdisc mqprio 1: dev d root tc 2 map 1 1 0 0\n queues:(0:0) (1:1)\n\
+                  qdisc codel 0: dev d parent 1:2 limit 9p target 5ms interval 100ms\n\
+                  qdisc codel 0: dev d parent 1:1 limit 9p target 5ms interval 100ms\n";
+    expect(&[
+        (mq, &["2 transmit queues", "may send more", "line 2, though they differ"]),
+        (cakes, &["2 transmit queues", "the busy ones share the rate"]),
+        (mqprio, &["flow's priority decides", "limit=9p"]),
+    ]);
+    assert!(!imported(mqprio).unknown.join(" ").contains("no counterpart"));
+    assert!(aqm_of_text("mqprio num_tc 2").is_err());
     let sends = aqm_of_text("red limit 400000 avpkt 1000 adaptive").unwrap();
     assert!(sends.missing.iter().any(|it| it.contains("plain RED")), "{sends:?}");
 }

@@ -22,12 +22,18 @@ pub(super) fn default_leaf<'s>(
         _ => scheduler::of_htb(setup, qdisc, line),
     };
     let leaves = setup.leaves_of(qdisc).count();
-    if line.scheduler.is_none() {
+    let of_filter = scheduler::of_filters(setup, qdisc).filter(|_| line.scheduler.is_none());
+    let class = of_filter.unwrap_or(class);
+    if line.scheduler.is_none() && of_filter.is_none() {
         line.missing.extend(is_not_default(setup, qdisc, class));
     }
     if line.scheduler.is_none() && leaves > 1 {
+        let why = match of_filter {
+            Some(_) => "where a filter leads packets without a DSCP",
+            None => "where traffic goes by default",
+        };
         line.missing.push(format!(
-            "{} has {leaves} leaves: that of class {} is taken, where traffic goes by default",
+            "{} has {leaves} leaves: that of class {} is taken, {why}",
             qdisc.kind, class.id
         ));
         let of_shares = |it: &&TcOption| matches!(it.name, "prio" | "quantum") || has_corner(it);

@@ -182,9 +182,8 @@ fn transmit_queues(setup: &TcSetup, qdisc: &TcQdisc) -> Option<String> {
         false => format!(", that of line {}, though they differ", first.line),
     };
     let shapes = match first.rate("bandwidth").or(first.rate("rate")) {
-        Some(_) if kind != "cake_mq" => {
-            ", of which each has the rate of its shaper, so that all together may send more"
-        }
+        Some(_) if kind == "cake_mq" => ", and the busy ones share the rate",
+        Some(_) => ", of which each has the rate of its shaper, so that all together may send more",
         _ => "",
     };
     Some(format!(

@@ -192,6 +192,13 @@ pub(super) fn priomap(qdisc: &TcQdisc) -> Option<[u8; 16]> {
     numbers.try_into().ok()
 }
 
+/// The leaf to which filters lead packets without a DSCP.
+pub(super) fn of_filters<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> Option<&'s TcClass> {
+    let leaf = |id: &str| setup.leaves_of(qdisc).find(|it| is_class(&it.id, id));
+    let id = chosen(setup, qdisc, leaf)[0]?;
+    setup.leaves_of(qdisc).find(|it| it.id == id)
+}
+
 /// The class that filters choose for each DSCP, by its own text.
 fn chosen<'s, T: Named<'s>>(
     setup: &TcSetup,

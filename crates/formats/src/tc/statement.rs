@@ -150,6 +150,8 @@ pub(super) fn qdisc_options(
         "cake_mq" => cake_mq(kind, tokens, setup),
         "netem" => netem::options(tokens, setup),
         "ets" => ets::options(kind, tokens, setup),
+        // What one queue for all flows leaves out is said of its line.
+        "mqprio" => Ok(Vec::new()),
         "ingress" | "clsact" | "noqueue" | "mq" => {
             if kind.text == "ingress" && tokens.peek().is_some_and(|it| it.text == "handle") {
                 tokens.next();
