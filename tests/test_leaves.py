@@ -61,6 +61,27 @@ name = "rest"
 parent = "all"
 ls.m2 = "9mbit"
 """
+# The strict band gets what it asks for; the others take turns of 3000 and 9000 bytes.
+ETS = """kind = "ets"
+default = "rest"
+[[links.up.scheduler.classes]]
+name = "call"
+dscp = ["ef"]
+queue = "taildrop:limit=100p"
+[[links.up.scheduler.classes]]
+name = "rest"
+quantum = "9kB"
+[[links.up.scheduler.classes]]
+name = "background"
+quantum = "3kB"
+dscp = ["cs1"]
+[[flows]]
+name = "background"
+path = ["up"]
+rtt = "40ms"
+dscp = "cs1"
+app = { kind = "bulk" }
+"""
 TEXT = """
 name = "leaves"
 duration = "20s"
@@ -142,8 +163,9 @@ def test_a_leaf_may_be_compared_and_expected(command: Command, tmp_path: Path) -
         (HTB, "12mbit"),
         (HFSC, "12mbit"),
         pytest.param(PRIO, "10mbit", marks=pytest.mark.nightly),
+        (ETS, "10mbit"),
     ],
-    ids=["htb", "hfsc", "prio"],
+    ids=["htb", "hfsc", "prio", "ets"],
 )
 def test_the_kernels_tree_gives_each_class_what_ours_does(scheduler: str, rate: str) -> None:
     """A packet of the other class may be in service (1.2 ms), and HTB lends one more (1.2 ms)."""
@@ -169,6 +191,7 @@ REFUSED: list[tuple[dict[str, str], str, str]] = [
     ({"links.up.queue": '"madpie"'}, HTB, "links.up.scheduler.classes.2..queue: the kernel has no"),
     ({"links.up.scheduler.cells": '"ptm"'}, HTB, "no PTM cells"),
     ({"links.up.scheduler.classes[2].rate": '"8000001bit"'}, HTB, "whole bytes per second"),
+    ({"links.up.scheduler.classes[1].quantum": '"200B"'}, ETS, "quanta of 256B to 1048576B"),
     ({"links.up.scheduler.classes[0].ul.m2": '"8000001bit"'}, HFSC, "whole bytes per second"),
 ]
 

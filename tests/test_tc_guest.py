@@ -252,6 +252,20 @@ dscp = ["ef"]
 [[links.up.scheduler.classes]]
 name = "second"
 """
+ETS = """[links.up.scheduler]
+kind = "ets"
+default = "last"
+[[links.up.scheduler.classes]]
+name = "first"
+dscp = ["ef"]
+[[links.up.scheduler.classes]]
+name = "second"
+quantum = "3000B"
+dscp = ["cs1"]
+[[links.up.scheduler.classes]]
+name = "last"
+quantum = "1500B"
+"""
 BUCKET = (
     'rate = {{ kind = "bucket", rate = "4mbit", burst = "20kB", line = "1gbit", overdraft = {} }}'
 )
@@ -285,11 +299,12 @@ def test_every_exported_shaper_is_in_the_kernel(tmp_path) -> None:
         [
             tree(HTB, 'mpu = "64B"\ncells = "atm"'),
             tree(PRIO),
+            tree(ETS),
             *(tree("", bucket=BUCKET.format(it)) for it in ("false", "true")),
         ],
     )
-    assert [error for error, *_ in told] == [""] * 4
-    (_, trees, classes), (_, bands, _), (_, tbf, _), (_, _, debt) = told
+    assert [error for error, *_ in told] == [""] * 5
+    (_, trees, classes), (_, bands, _), (_, turns, _), (_, tbf, _), (_, _, debt) = told
     of_class = {handle & 0xFFFF: (parent, find(data, 2)) for handle, parent, data in classes}
     assert [of_class[it][0] for it in (0x1, 0x11, 0x12)] == [0xFFFFFFFF, 0x10001, 0x10001]
     rate, ceil, burst, cburst, quantum, _, prio = rates(of_class[0x11][1], 1)
@@ -304,6 +319,11 @@ def test_every_exported_shaper_is_in_the_kernel(tmp_path) -> None:
     assert struct.unpack_from("=iII", find(find(root, 8), 1), 4) == (0, 2, 64)
     (prio_options,) = (find(data, 2) for _, _, data in bands if find(data, 1) == b"prio\0")
     assert struct.unpack_from("=i16B", prio_options) == (2, *([1] * 16))
+    (ets,) = (find(data, 2) for _, _, data in turns if find(data, 1) == b"ets\0")
+    # linux/pkt_sched.h: TCA_ETS_NBANDS, NSTRICT, QUANTA (each after a header), PRIOMAP.
+    assert (find(ets, 1)[0], find(ets, 2)[0]) == (3, 1)
+    assert struct.unpack("=4I", find(ets, 3))[1::2] == (3000, 1500)
+    assert find(ets, 5)[4::8] == bytes([2] * 16)
     (bucket,) = (find(data, 2) for _, _, data in tbf if find(data, 1) == b"tbf\0")
     rate, _, limit, burst, _ = rates(bucket, 1)
     assert (rate, bytes_in(burst, rate)) == (4e6, pytest.approx(20_000, abs=1))

@@ -5,20 +5,16 @@ use sojourn_aqm::{Cells, Framing};
 use sojourn_scenario::ScenarioError;
 use sojourn_scenario::resolved::{Link, LinuxBottleneck, Resolved, Scheduler, SchedulerKind};
 
+use super::bands::{self, option};
 use super::class_rates::{check_rate, parents_first, shown_curve};
 use super::refusal::{Planned, refuse};
-use crate::plan::{HANDLE, KernelClasses, KernelLeaf, KernelQdisc, QdiscOption, Width};
+use crate::plan::{HANDLE, KernelClasses, KernelLeaf, KernelQdisc, Width};
 use crate::tc::{self, TcContext};
 
 /// The handle of the first leaf's queue.
 const FIRST_QUEUE: u32 = 0x20;
-/// The most bands of prio (Linux 6.1 pkt_sched.h, TCQ_PRIO_BANDS), and the least.
-const BANDS: std::ops::RangeInclusive<usize> = 2..=16;
-/// The parent that the kernel reports for a class without one (Linux 6.1 sch_htb.c,
-/// htb_dump_class).
+/// The reported parent of a class without one (Linux 6.1 sch_htb.c, htb_dump_class).
 const TC_H_ROOT: u32 = u32::MAX;
-/// Entries of a map of priorities (Linux 6.1 pkt_sched.h, TC_PRIO_MAX).
-const PRIORITIES: usize = 16;
 /// tc's default of `r2q`, and the kernel's `direct_qlen` on Ethernet.
 const R2Q: u32 = 10;
 const DIRECT_PACKETS: u32 = 1000;
@@ -51,8 +47,8 @@ pub(super) fn classes(
     let mut out = match &scheduler.kind {
         SchedulerKind::Htb { classes, framing } => htb(&place, scheduler, classes, *framing)?,
         SchedulerKind::Hfsc(classes) => hfsc(&place, scheduler, classes)?,
-        SchedulerKind::Prio => prio(&place, scheduler)?,
-        SchedulerKind::Ets(_) => return refuse(place, "our kernel lacks ets; use engine sim"),
+        SchedulerKind::Prio => TcClasses::new(bands::prio(&place, scheduler)?),
+        SchedulerKind::Ets(quanta) => TcClasses::new(bands::ets(&place, scheduler, quanta)?),
     };
     for (leaf, class) in scheduler.leaves().enumerate() {
         let place = format!("{place}.classes[{class}].queue");
@@ -81,7 +77,7 @@ fn shown(number: u32) -> String {
 }
 
 impl TcClasses {
-    fn new(head: String, scheduler: KernelQdisc) -> TcClasses {
+    fn new((head, scheduler): (String, KernelQdisc)) -> TcClasses {
         TcClasses {
             lines: vec![format!("qdisc add dev out parent 1:1 handle {} {head}", shown_handle())],
             warnings: Vec::new(),
@@ -156,24 +152,6 @@ fn shown_handle() -> String {
     format!("{:x}:", HANDLE >> 16)
 }
 
-/// Bands, of which one gets all priorities unless a filter selects another.
-fn prio(place: &str, scheduler: &Scheduler) -> Planned<TcClasses> {
-    let count = scheduler.classes.len();
-    if !BANDS.contains(&count) {
-        let message = format!("the kernel's prio has 2 to 16 bands, not {count}");
-        return refuse(format!("{place}.classes"), message);
-    }
-    let default = scheduler.default.unwrap_or(0);
-    let map = vec![default.to_string(); PRIORITIES].join(" ");
-    let head = format!("prio bands {count} priomap {map}");
-    // Linux 6.1 pkt_sched.h, struct tc_prio_qopt.
-    let options = vec![
-        option(None, 0, Width::U32, "bands", vec![count as u32]),
-        option(None, 4, Width::U8, "priomap", vec![default as u32; PRIORITIES]),
-    ];
-    Ok(TcClasses::new(head, KernelQdisc { kind: "prio".to_owned(), options }))
-}
-
 /// HTB with its classes, parents first.
 fn htb(
     place: &str,
@@ -188,7 +166,7 @@ fn htb(
         option(Some(2), 4, Width::U32, "r2q, default", vec![R2Q, default]),
         option(Some(5), 0, Width::U32, "direct_qlen, packets", vec![DIRECT_PACKETS]),
     ];
-    let mut out = TcClasses::new(head, KernelQdisc { kind: "htb".to_owned(), options });
+    let mut out = TcClasses::new((head, KernelQdisc { kind: "htb".to_owned(), options }));
     let layer = layer(place, framing)?;
     for class in parents_first(&nodes.iter().map(|node| node.parent).collect::<Vec<_>>()) {
         let node = &nodes[class];
@@ -217,7 +195,7 @@ fn hfsc(place: &str, scheduler: &Scheduler, nodes: &[HfscNode]) -> Planned<TcCla
     let bytes = default.to_le_bytes()[..2].iter().map(|&byte| u32::from(byte)).collect();
     let options = vec![option(None, 0, Width::U8, "default", bytes)];
     let head = format!("hfsc default {default:x}");
-    let mut out = TcClasses::new(head, KernelQdisc { kind: "hfsc".to_owned(), options });
+    let mut out = TcClasses::new((head, KernelQdisc { kind: "hfsc".to_owned(), options }));
     for class in parents_first(&nodes.iter().map(|node| node.parent).collect::<Vec<_>>()) {
         let node = &nodes[class];
         let mut words = String::new();
@@ -290,17 +268,6 @@ fn ticks(bytes: u64, bps: u64) -> u32 {
     const TICKS_PER_MICROSECOND: f64 = 15.625;
     let seconds = bytes as f64 / (bps / 8) as f64;
     ((1e6 * seconds).trunc() * TICKS_PER_MICROSECOND) as u32
-}
-
-fn option(
-    attribute: Option<u16>,
-    offset: u16,
-    width: Width,
-    name: &str,
-    values: Vec<u32>,
-) -> QdiscOption {
-    let (name, shown) = (name.to_owned(), values.clone());
-    QdiscOption { name, attribute, offset, width, values, shown }
 }
 
 #[cfg(test)]
@@ -382,6 +349,40 @@ app = { kind = "bulk" }
         let (_, _, call) = &classes.classes[1];
         let buffers = call.options.iter().find(|option| option.name.starts_with("burst")).unwrap();
         assert_eq!(buffers.shown, [200_000, 20_000]);
+    }
+
+    /// Linux 6.1 sch_ets.c, ets_qdisc_dump.
+    #[test]
+    fn ets_has_strict_bands_and_quanta() {
+        let start = TREE.find("[links.up.scheduler]").unwrap();
+        let end = TREE.find("[[flows]]").unwrap();
+        let scheduler = r#"[links.up.scheduler]
+            kind = "ets"
+            default = "rest"
+            classes = [
+                { name = "call", dscp = ["ef"] },
+                { name = "bulk", quantum = "3000B", dscp = ["cs1"] },
+                { name = "rest", quantum = "9000B" },
+            ]
+        "#;
+        let plan = plan_of(&format!("{}{scheduler}{}", &TREE[..start], &TREE[end..]));
+        let classes = plan.classes.unwrap();
+        assert_eq!(
+            classes.leaves.iter().map(|leaf| leaf.class & 0xf).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+        let lines = plan.commands.iter().map(|command| command.arguments.join(" "));
+        let head = lines.into_iter().find(|line| line.contains(" ets ")).unwrap();
+        let map = " 2".repeat(16);
+        let words = format!("handle 10: ets bands 3 strict 1 quanta 3000 9000 priomap{map}");
+        assert!(head.ends_with(&words), "{head}");
+        let of = |it: &crate::plan::QdiscOption| (it.attribute, it.offset, it.shown[0]);
+        let shown: Vec<_> = classes.scheduler.options.iter().map(of).collect();
+        assert_eq!(
+            shown[..4],
+            [(Some(1), 0, 3), (Some(2), 0, 1), (Some(3), 4, 3000), (Some(3), 12, 9000)]
+        );
+        assert_eq!(shown[19], (Some(5), 4 + 8 * 15, 2));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! The kernel's shaper passes a packet on when its transmission starts; a netem behind it adds the
 //! packet's transmission time.
 
+mod bands;
 mod bottleneck;
 mod captures;
 mod class_rates;
