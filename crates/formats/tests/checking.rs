@@ -194,6 +194,16 @@ fn the_time_of_a_packet_counts_what_stab_adds() {
     assert!(bare.unwrap().reason.contains("1514 B takes 12.1 ms"));
 }
 
+/// sqm-scripts functions.sh: 2304 kbit/s give a target of 6072 us for a packet of 6072.9 us.
+#[test]
+fn the_automatic_target_of_sqm_is_not_below_the_time_of_a_packet() {
+    let sqm = "config queue\n\toption enabled 1\n\toption interface wan\n\toption upload 2304\n\
+               \toption script simplest.qos\n\toption linklayer atm\n\toption overhead 44\n";
+    assert!(findings(sqm, None).iter().all(|it| it.code != "target-below-packet"));
+    let shown = under_htb("fq_codel target 12.3ms").replace("10mbit", "1mbit");
+    assert!(findings(&shown, None).iter().all(|it| it.code != "target-below-packet"), "{shown}");
+}
+
 /// The keys of every link of a trial.
 fn keys(text: &str, given: TcCircumstances, code: &str) -> [Vec<String>; 2] {
     let setup = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));

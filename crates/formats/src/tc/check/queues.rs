@@ -133,7 +133,9 @@ fn target(line: &ShapedLine, queue: &TcQdisc, findings: &mut Findings<'_>) {
     let frame = u64::from(PACKET_BYTES) + line.header_bytes().unsigned_abs();
     let bytes = line.counted().bytes(PACKET_BYTES);
     let packet = bytes.saturating_mul(8 * NANOS_PER_S) / bps;
-    if target >= packet {
+    // SQM's automatic target is this time in whole microseconds, of which tc prints three digits
+    // (sqm-scripts functions.sh; iproute2 6.1 lib/utils.c, sprint_time).
+    if target.saturating_add(target / 200) >= packet {
         return;
     }
     // One and a half packets, as in cake (Linux 6.1 sch_cake.c, cake_set_rate).
