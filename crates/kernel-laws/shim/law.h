@@ -14,6 +14,8 @@ const char *shim_text(const char *name);
 /* One more attribute: any bytes, or an argument that may be absent. */
 void shim_attribute(int type, const void *data, size_t bytes);
 void shim_u32(int type, const char *name);
+/* An attribute that holds `nla_len` others, an array at `data`. */
+void shim_nest(int type, const struct nlattr *list);
 
 /* Attributes are looked up by shim_parse; this only states that some exist. */
 #define SHIM_SOME ((struct nlattr *)&shim_device)

@@ -137,6 +137,13 @@ void shim_attribute(int type, const void *data, size_t bytes)
 	attributes[attribute_count++] = (struct nlattr){ nla_attr_size(bytes), type, copy };
 }
 
+void shim_nest(int type, const struct nlattr *list)
+{
+	BUG_ON(attribute_count == 64);
+	attributes[attribute_count] = *list;
+	attributes[attribute_count++].nla_type = type;
+}
+
 void shim_u32(int type, const char *name)
 {
 	u32 value = shim_arg(name, 0);

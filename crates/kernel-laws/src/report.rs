@@ -115,8 +115,8 @@ implementations get the same arrivals, dequeue requests and random numbers. Ever
 departure is compared. The arrivals come from a simulated link of 100 Mbit/s under the tested
 discipline. The traffic is 16 downloads, half of them with ECN, 40 users who fetch files, 30 calls,
 and bursts of datagrams. A decision is the answer to an arrival or to a dequeue request. Each class
-of htb and hfsc has a queue of 1000 packets; the DSCP selects the class. For fq, three of four flows
-have a socket, a rate or departure times.
+of htb, hfsc and ets has a queue of 1000 packets; the DSCP selects the class. For fq, three of four
+flows have a socket, a rate or departure times.
 
 Not tested are segmentation offload, the bypass of an empty queue, netlink, hashing (both sides use
 our hash), and DualPI2, which Linux 6.1 lacks. PIE with `delay=rate` is not tested at backlogs above

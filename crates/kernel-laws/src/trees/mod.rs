@@ -1,5 +1,6 @@
 //! Trees of classes: ours, and the same trees as arguments of the kernel's program.
 
+mod ets;
 mod hfsc;
 mod htb;
 
@@ -22,17 +23,18 @@ struct Tree<S: 'static> {
 /// The law, name and kernel options of each tree.
 pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static str, String)> {
     let htb = htb::all().map(|(name, options)| ("htb", name, options));
-    htb.chain(hfsc::all().map(|(name, options)| ("hfsc", name, options)))
+    let hfsc = hfsc::all().map(|(name, options)| ("hfsc", name, options));
+    htb.chain(hfsc).chain(ets::all().map(|(name, options)| ("ets", name, options)))
 }
 
 /// Whether the cases of a law are trees.
 pub(crate) fn is_tree(law: &str) -> bool {
-    matches!(law, "htb" | "hfsc")
+    matches!(law, "htb" | "hfsc" | "ets")
 }
 
 /// Our discipline with that name; `None` if it is not a tree.
 pub(crate) fn build(name: &str, env: &Env) -> Option<Box<dyn Qdisc<TestPacket>>> {
-    htb::build(name, env).or_else(|| hfsc::build(name, env))
+    htb::build(name, env).or_else(|| hfsc::build(name, env)).or_else(|| ets::build(name, env))
 }
 
 impl<S> Tree<S> {
