@@ -96,7 +96,12 @@ target! {
         // SAFETY: text and setup outlive the call, the handle is freed once.
         unsafe {
             let qdisc = c::sojourn_new(text.as_ptr(), &setup, std::ptr::null_mut(), 0);
-            assert!(!qdisc.is_null(), "{spec}");
+            // Packets of the bindings have no TCP headers.
+            let is_refused = spec.to_string().contains("ack_filter");
+            assert_eq!(qdisc.is_null(), is_refused, "{spec}");
+            if is_refused {
+                return;
+            }
             for what in caller.calls.iter().take(200) {
                 call(qdisc, what, &mut balance);
                 let waiting = u64::from(c::sojourn_backlog_of(qdisc).packets);
