@@ -104,7 +104,7 @@ def read(report: dict[str, Any], name: str) -> Measurement:
 
 def _without_idle(sent: StepCurve, test: dict[str, Any], result: Measurement) -> StepCurve:
     """A sender that limits its rate is idle at times: the rate before holds on meanwhile."""
-    if not test.get("target_bitrate") or all(sent.values):
+    if not test.get("target_bitrate") or all(sent.values) or not any(sent.values):
         return sent
     values, held = [], next(value for value in sent.values if value)
     for value in sent.values:
