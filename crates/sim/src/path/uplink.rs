@@ -56,8 +56,8 @@ impl Uplink {
         }
     }
 
-    /// Inserts a packet that overtakes a few others; returns false, and changes nothing, if it would
-    /// overtake more.
+    /// Inserts a packet that overtakes a few others; returns false, and changes nothing, if it
+    /// would overtake more.
     pub(crate) fn insert(&mut self, arrival: Time, packet: &Packet, agenda: &mut Agenda) -> bool {
         let mut later = 0;
         while let Some((at, next)) = self.in_flight.get_back(later)

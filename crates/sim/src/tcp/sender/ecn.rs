@@ -35,8 +35,8 @@ impl Sender {
 
     /// Returns how many packets an acknowledgement reports as marked; with classic feedback, one or
     /// none. `is_newer` means that its timestamp is newer than all earlier ones. A mark forbids an
-    /// undo, because the window was reduced for congestion. Inlined into both callers, because a call
-    /// costs 0.3 % of a run with many losses.
+    /// undo, because the window was reduced for congestion. Inlined into both callers, because a
+    /// call costs 0.3 % of a run with many losses.
     #[inline(always)]
     pub(super) fn process_ecn_feedback(
         &mut self,

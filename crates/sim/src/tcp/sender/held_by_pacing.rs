@@ -7,8 +7,8 @@ use super::{Sender, State};
 use crate::packet::Packet;
 
 impl Sender {
-    /// [`Sender::send_allowed`] for a paced sender. Out of line, so that unpaced ones need not spill
-    /// registers.
+    /// [`Sender::send_allowed`] for a paced sender. Out of line, so that unpaced ones need not
+    /// spill registers.
     #[inline(never)]
     pub(super) fn send_paced(&mut self, now: Time, restart: bool, emit: &mut impl FnMut(Packet)) {
         if self.is_held_by_pacing(now) {
