@@ -40,6 +40,8 @@ def test_every_table_is_arrow_with_the_columns_of_the_contract(result):
         "flow_states": ["flow", "t_ns", "var", "value"],
         "bins": ["scope", "name", "metric", "t_ns", "value", "unit"],
         "transfers": ["flow", "class", "start_ns", "bytes", "completion_ns"],
+        "streams": ["flow", "class", "stream", "start_ns", "bytes", "duration_ns", "complete",
+                    "goodput_bps"],
         "programs": ["host", "command", "start_ns", "end_ns", "exit_code", "signal", "stdout",
                      "stderr"],
         "program_flows": ["flow", "class", "protocol", "server", "server_port", "client",

@@ -2854,7 +2854,9 @@ class Web(_Part):
         object: Size of an embedded object.
         objects: Number of embedded objects of every page. If left out, it is drawn for each page: a
             Pareto number of shape 1.1 between 2 and 55, minus 2.
-        parallel: Number of parallel connections for embedded objects. Default: ``6``.
+        parallel: Number of parallel connections for embedded objects, at most 32. With
+            ``transport``: the most streams at a time, 100 if left out (RFC 9114 §6.1). Default:
+            ``6``.
         request: Size of a request, headers included. Default: ``"328B"``.
         reading: Mean of the exponential time between the completion of a page and the request for
             the next. Default: ``"30s"``.
@@ -3067,7 +3069,8 @@ class FlowGroup(_Part):
             times the fastest initial rate on the path.
         transport: A transport other than the simulator's TCP: a name such as ``quic``. The command
             line says which library it is, ``--endpoint quic=quinn``, or Python's ``endpoints=``.
-            The flows carry bulk data; with a library for calls, such as ``str0m``, video.
+            Each flow is one connection, in which files, chunks and the objects of pages are
+            streams.
         tcp: TCP: the rules that both ends follow: ``linux`` (6.1), ``linux-7.2``, the same two with
             pacing (``linux-fq``, ``linux-7.2-fq``), ``linux-2.6``, ``newreno``, ``sack``, ``reno``,
             ``tahoe``, or those of a paper: ``madpie``, ``codel-act``, ``pi2-ns3``, ``pie-ns2``,

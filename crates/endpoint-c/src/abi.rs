@@ -10,6 +10,8 @@ pub const ABI: u32 = 2;
 pub const UNKNOWN: u64 = u64::MAX;
 /// [`RawInfo::flags`]: the library sends ECN-capable datagrams and reacts to marks.
 pub const ECN: u32 = 1;
+/// [`RawInfo::flags`]: a connection carries several streams at a time.
+pub const STREAMS: u32 = 2;
 
 /// [`RawInfo::carries`].
 pub mod carries {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use sojourn_aqm::{Ecn, Span};
 use sojourn_endpoint::{Carries, ConnectionEvent, Stats, StreamNumber};
 
-use crate::abi::{ECN, RawStats, UNKNOWN, carries, event};
+use crate::abi::{ECN, RawStats, STREAMS, UNKNOWN, carries, event};
 
 /// A library with its settings.
 pub(crate) struct Described {
@@ -14,6 +14,7 @@ pub(crate) struct Described {
     pub(crate) unrepeatable: Option<&'static str>,
     pub(crate) carries: Carries,
     pub(crate) has_ecn: bool,
+    pub(crate) has_streams: bool,
 }
 
 /// The texts of a table and of `describe`.
@@ -42,8 +43,8 @@ impl Described {
             carries::IP_PACKETS => Carries::IpPackets,
             other => return Err(format!("its datagrams carry {other}; see sojourn_endpoint.h")),
         };
-        if flags & !ECN != 0 {
-            return Err(format!("has flags {flags:#x}; only SOJOURN_ENDPOINT_ECN exists"));
+        if flags & !(ECN | STREAMS) != 0 {
+            return Err(format!("has flags {flags:#x}; see SOJOURN_ENDPOINT_ECN and _STREAMS"));
         }
         let set = texts.settings.filter(|set| !set.is_empty());
         let set = set.map_or(String::new(), |set| format!(": {set}"));
@@ -52,6 +53,7 @@ impl Described {
             unrepeatable: texts.unrepeatable.map(|why| &*Box::leak(why.into_boxed_str())),
             carries,
             has_ecn: flags & ECN != 0,
+            has_streams: flags & STREAMS != 0,
         })
     }
 }

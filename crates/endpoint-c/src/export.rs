@@ -12,7 +12,7 @@ use sojourn_endpoint::{Carries, ConnectionEvent, Datagram, Endpoint, HostSetting
 
 use crate::abi::{
     ABI, ECN, RawDatagram, RawEvent, RawHost, RawInfo, RawRead, RawSetting, RawStats, RawTable,
-    RawTransmit, UNKNOWN, carries, event,
+    RawTransmit, STREAMS, UNKNOWN, carries, event,
 };
 
 /// A transport library as [`export_stack!`](crate::export_stack) exports it.
@@ -99,6 +99,11 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| PANIC.take())
 }
 
+fn flags_of(stack: &impl Stack) -> u32 {
+    let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+    flag(stack.has_ecn(), ECN) | flag(stack.has_streams(), STREAMS)
+}
+
 /// # Safety
 /// The list has that many settings, with valid texts.
 unsafe fn stack<S: FromSettings>(settings: *const RawSetting, count: u32) -> Result<S, String> {
@@ -130,7 +135,7 @@ unsafe extern "C" fn describe<S: FromSettings>(
                 Carries::UdpPayload => carries::UDP_PAYLOAD,
                 Carries::IpPackets => carries::IP_PACKETS,
             },
-            flags: if stack.has_ecn() { ECN } else { 0 },
+            flags: flags_of(&stack),
         })
     });
     match described.and_then(|described| described) {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_endpoint::{
-    Carries, ConnectionEvent, Datagram, Endpoint, HostSettings, Peer, Read, Stack, Stats,
-    StreamNumber, Transmit, VideoFrame,
+    Carries, ConnectionEvent, Datagram, Endpoint, HostSettings, MediaFrame, Peer, Read, Stack,
+    Stats, StreamNumber, Transmit,
 };
 
 /// A datagram that a server has sent.
@@ -64,6 +64,14 @@ impl Stack for Watched {
 
     fn carries_video(&self) -> bool {
         self.stack.carries_video()
+    }
+
+    fn has_streams(&self) -> bool {
+        self.stack.has_streams()
+    }
+
+    fn carries_voice(&self) -> bool {
+        self.stack.carries_voice()
     }
 
     fn unrepeatable(&self) -> Option<&'static str> {
@@ -143,7 +151,7 @@ impl Endpoint for WatchedEnd {
         taken
     }
 
-    fn send_frame(&mut self, now: Time, frame: VideoFrame) -> u64 {
+    fn send_frame(&mut self, now: Time, frame: MediaFrame) -> u64 {
         self.end.send_frame(now, frame)
     }
 

@@ -13,7 +13,8 @@ use quinn_proto::{
 };
 use sojourn_aqm::{Ecn, Rng, Span, Time};
 use sojourn_endpoint::{
-    ConnectionEvent, Datagram, Endpoint, HostSettings, Peer, Read, Stats, StreamNumber, Transmit,
+    ConnectionEvent, Datagram, Endpoint, FrameNumber, HostSettings, MediaFrame, Peer, Read, Stats,
+    StreamNumber, Transmit,
 };
 
 use crate::tls;
@@ -136,11 +137,22 @@ impl Connection {
             StreamEvent::Writable { id } => {
                 self.events.push_back(ConnectionEvent::Writable(id.index()));
             }
-            StreamEvent::Finished { .. }
-            | StreamEvent::Stopped { .. }
-            | StreamEvent::Available { .. } => {}
+            // The peer grants more streams: the host writes again to the first that it was refused.
+            StreamEvent::Available { .. } => {
+                self.events.push_back(ConnectionEvent::Writable(self.opened));
+            }
+            StreamEvent::Finished { .. } | StreamEvent::Stopped { .. } => {}
         }
     }
+}
+
+/// Bytes of a frame's number.
+const NUMBER_BYTES: usize = size_of::<FrameNumber>();
+
+/// The number with which a datagram begins.
+fn number_of(frame: &[u8]) -> Option<FrameNumber> {
+    let (number, _) = frame.split_first_chunk::<NUMBER_BYTES>()?;
+    Some(FrameNumber::from_be_bytes(*number))
 }
 
 fn stream(number: StreamNumber) -> StreamId {
@@ -232,8 +244,12 @@ impl Endpoint for Connection {
                     return Some(ConnectionEvent::Closed(reason.to_string()));
                 }
                 Event::Stream(event) => self.on_stream(event),
-                Event::HandshakeDataReady | Event::DatagramReceived | Event::DatagramsUnblocked => {
+                Event::DatagramReceived => {
+                    while let Some(frame) = connection.datagrams().recv() {
+                        self.events.extend(number_of(&frame).map(ConnectionEvent::FrameComplete));
+                    }
                 }
+                Event::HandshakeDataReady | Event::DatagramsUnblocked => {}
             }
         }
     }
@@ -261,6 +277,17 @@ impl Endpoint for Connection {
             let _ = send.finish();
         }
         taken
+    }
+
+    /// A frame of voice is a datagram (RFC 9221) that begins with the frame's number.
+    fn send_frame(&mut self, _now: Time, frame: MediaFrame) -> u64 {
+        let Some((_, connection)) = &mut self.connection else { return 0 };
+        let mut content = vec![0; frame.most_bytes as usize];
+        content[..NUMBER_BYTES].copy_from_slice(&frame.number.to_be_bytes());
+        match connection.datagrams().send(content.into(), true) {
+            Ok(()) => frame.most_bytes,
+            Err(_) => 0, // not connected yet, or too large
+        }
     }
 
     fn read(&mut self, _now: Time, number: StreamNumber) -> Read {

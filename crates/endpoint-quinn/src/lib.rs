@@ -62,6 +62,14 @@ impl Stack for Quinn {
         true
     }
 
+    fn has_streams(&self) -> bool {
+        true
+    }
+
+    fn carries_voice(&self) -> bool {
+        true
+    }
+
     fn unrepeatable(&self) -> Option<&'static str> {
         match self.settings.control {
             Control::Cubic | Control::NewReno => None,

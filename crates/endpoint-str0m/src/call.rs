@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use sojourn_aqm::{Ecn, Time};
 use sojourn_endpoint::{
-    ConnectionEvent, Datagram, Endpoint, Peer, Read, Stats, StreamNumber, Transmit, VideoFrame,
+    ConnectionEvent, Datagram, Endpoint, MediaFrame, Peer, Read, Stats, StreamNumber, Transmit,
 };
 use str0m::bwe::{Bitrate, BweKind};
 use str0m::format::Codec;
@@ -201,13 +201,13 @@ impl RtcEnd {
     }
 
     /// The size of a frame at the current estimate.
-    fn frame_bytes(&self, frame: VideoFrame) -> u64 {
+    fn frame_bytes(&self, frame: MediaFrame) -> u64 {
         let share = self.share * self.estimate.as_f64() / 8.0 * frame.interval.as_secs();
         frame.most_bytes.min(LARGEST_FRAME).min(share as u64)
     }
 
     /// Gives str0m the rate of the best quality, for which it probes.
-    fn desire(&mut self, now: Time, frame: VideoFrame) {
+    fn desire(&mut self, now: Time, frame: MediaFrame) {
         let bps = frame.most_bytes as f64 * 8.0 / frame.interval.as_secs();
         let desired = Bitrate::bps(bps as u64);
         if desired > self.desired {
@@ -266,7 +266,7 @@ impl Endpoint for RtcEnd {
         0
     }
 
-    fn send_frame(&mut self, now: Time, frame: VideoFrame) -> u64 {
+    fn send_frame(&mut self, now: Time, frame: MediaFrame) -> u64 {
         if !self.is_connected {
             return 0;
         }

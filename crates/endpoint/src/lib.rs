@@ -18,9 +18,10 @@
 //! **Pacing** is either in the deadline, as in quinn, or in [`Transmit::earliest`], as in quiche.
 //! The host holds a datagram until that time, and later datagrams of the endpoint behind it.
 //!
-//! **Video is frames, not a stream.** The host offers a frame with the size that the best quality
-//! needs; the library returns the size that its congestion control allows. The other end reports
-//! which frames are complete, in the order in which they are shown.
+//! **Video and voice are frames, not a stream.** The host offers a frame of video with the size
+//! that the best quality needs; the library returns the size that its congestion control allows.
+//! The other end reports which frames are complete, in the order in which they are shown. A frame
+//! of voice is sent whole or not at all, and reported when it arrives.
 //!
 //! **Randomness is judged, not trusted.** A library receives a seed. If it still draws from the
 //! system and this may change the times or sizes of datagrams, [`Stack::unrepeatable`] says so, and
@@ -188,15 +189,15 @@ pub struct Transmit {
 /// Number of a stream, from zero in the order in which the client opens streams.
 pub type StreamNumber = u64;
 
-/// Number of a frame of video, from zero in sending order.
+/// Number of a frame of video or voice, from zero in sending order.
 pub type FrameNumber = u32;
 
-/// A frame of video that the server may send.
+/// A frame of video or voice that the server may send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct VideoFrame {
+pub struct MediaFrame {
     /// Its number, if it is sent; otherwise the next frame gets this number.
     pub number: FrameNumber,
-    /// Its size in bytes at the best quality; positive.
+    /// Its size in bytes, for video at the best quality; positive.
     pub most_bytes: u64,
     /// Time until the next frame.
     pub interval: Span,
@@ -211,7 +212,8 @@ pub enum ConnectionEvent {
     Readable(StreamNumber),
     /// The stream takes data again, after a [`Endpoint::write`] that took less than was offered.
     Writable(StreamNumber),
-    /// At the client, the frame is complete and is shown; earlier missing frames no longer will be.
+    /// At the client, the frame is complete. Video is shown now; earlier missing frames no longer
+    /// will be.
     FrameComplete(FrameNumber),
     /// The connection is over, with the reason in words.
     Closed(String),
@@ -271,9 +273,9 @@ pub trait Endpoint: Send {
     /// congestion windows ahead. With `finish`, the stream ends once all of them are taken.
     fn write(&mut self, now: Time, stream: StreamNumber, bytes: u64, finish: bool) -> u64;
 
-    /// Offers a frame of video to the server. Returns the size with which it is sent, at most that
-    /// of the best quality; zero if it is not sent.
-    fn send_frame(&mut self, _now: Time, _frame: VideoFrame) -> u64 {
+    /// Offers a frame of video or voice to the server. Returns the size with which it is sent, at
+    /// most that of the best quality; zero if it is not sent.
+    fn send_frame(&mut self, _now: Time, _frame: MediaFrame) -> u64 {
         0
     }
 
@@ -310,6 +312,16 @@ pub trait Stack: Send + Sync + fmt::Debug {
         false
     }
 
+    /// Whether a connection carries several streams at a time.
+    fn has_streams(&self) -> bool {
+        false
+    }
+
+    /// Whether it carries frames of voice, as datagrams.
+    fn carries_voice(&self) -> bool {
+        false
+    }
+
     /// Why two runs with one seed may differ; `None` if they cannot.
     fn unrepeatable(&self) -> Option<&'static str>;
 
@@ -336,6 +348,14 @@ impl<S: Stack + ?Sized> Stack for Arc<S> {
 
     fn carries_video(&self) -> bool {
         (**self).carries_video()
+    }
+
+    fn has_streams(&self) -> bool {
+        (**self).has_streams()
+    }
+
+    fn carries_voice(&self) -> bool {
+        (**self).carries_voice()
     }
 
     fn unrepeatable(&self) -> Option<&'static str> {

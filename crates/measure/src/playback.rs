@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use sojourn_aqm::{Span, Time};
 use sojourn_record::rows::TransferRow;
-use sojourn_scenario::resolved::{App, Chunks, Resolved};
+use sojourn_scenario::resolved::Resolved;
 
 use crate::FlowCount;
 use crate::metrics::{self, Metric};
@@ -104,12 +104,7 @@ pub(crate) fn of_classes<'a>(
 ) -> BTreeMap<&'a str, Playback> {
     let mut playback: BTreeMap<&str, Playback> = BTreeMap::new();
     let of_flow = plan.flows.iter().flat_map(|group| {
-        let player = match &group.app {
-            App::Chunks { chunks: Chunks { every, .. }, .. } => {
-                Some((group.class.as_str(), *every))
-            }
-            _ => None,
-        };
+        let player = group.app.chunks().map(|chunks| (group.class.as_str(), chunks.every));
         std::iter::repeat_n(player, group.count as usize)
     });
     let players: BTreeMap<u32, (&str, Span)> =

@@ -1,7 +1,7 @@
 //! The probe, which receives every fate and sample of a run.
 
 use sojourn_aqm::Time;
-use sojourn_record::rows::{StateRow, TransferRow};
+use sojourn_record::rows::{StateRow, StreamRow, TransferRow};
 use sojourn_scenario::resolved::Link;
 
 use crate::{ClassStats, Digest, Leaves, LinkProbe, LinkStats, LinkTotals, Notes};
@@ -19,6 +19,8 @@ pub struct Probe {
     pub states: Vec<StateRow>,
     /// Rows of the table `transfers`.
     pub transfers: Vec<TransferRow>,
+    /// Rows of the table `streams`.
+    pub streams: Vec<StreamRow>,
     /// Whether the warm-up is over.
     pub counting: bool,
 }
@@ -32,6 +34,7 @@ impl Probe {
             notes: Notes { evidence_vars: vec![&[]; links], ..Notes::default() },
             states: Vec::new(),
             transfers: Vec::new(),
+            streams: Vec::new(),
             counting: false,
         }
     }

@@ -116,14 +116,14 @@ pub fn collect(outcome: Outcome, plan: &Resolved) -> Run {
         class_names,
         states: probe.states,
         transfers: probe.transfers,
-        programs: Vec::new(),
-        program_flows: Vec::new(),
+        streams: probe.streams,
         summary,
         histograms,
         packets_handled,
         events,
         drop_delays: drop_delays(probe.links),
         warnings: plan.warnings.clone(),
+        ..Run::default() // without programs
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Run {
     pub class_names: Vec<String>,
     /// One finished short transfer.
     pub transfers: Vec<TransferRow>,
+    /// One stream of a flow over a transport library.
+    pub streams: Vec<StreamRow>,
     /// One command of the user.
     pub programs: Vec<ProgramRow>,
     /// One flow of the user's programs.
@@ -213,6 +215,23 @@ pub struct TransferRow {
     pub bytes: u64,
     /// Time until the last byte arrived.
     pub completion: Span,
+}
+
+/// Table `streams`: one request and response of a flow over a transport library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamRow {
+    /// The flow.
+    pub flow: u32,
+    /// The number of the stream, from 0 in the order in which the flow opens them.
+    pub stream: u64,
+    /// When the user requested it.
+    pub start: Time,
+    /// Bytes of the response that have arrived.
+    pub bytes: u64,
+    /// Time until the last byte arrived, or until the end of the run or of the flow.
+    pub duration: Span,
+    /// Whether the last byte arrived.
+    pub is_complete: bool,
 }
 
 /// Table `programs`: one command run by the user.

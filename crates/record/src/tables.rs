@@ -15,7 +15,7 @@ use crate::columns::{
 };
 use crate::distributions::{drop_delays, histograms};
 use crate::programs::{program_flows, programs};
-use crate::rows::{BinRow, Fate, Run, Scope, SignalRow};
+use crate::rows::{BinRow, Fate, Run, Scope, SignalRow, StreamRow};
 
 /// Rows per record batch, so that a large table is never in memory twice.
 pub(crate) const ROWS_PER_BATCH: usize = 1 << 16;
@@ -45,6 +45,8 @@ pub enum Table {
     Bins,
     /// One finished short transfer.
     Transfers,
+    /// One stream of a flow over a transport library.
+    Streams,
     /// One command of the user.
     Programs,
     /// One flow of the user's programs.
@@ -59,7 +61,7 @@ pub enum Table {
 
 impl Table {
     /// Every table.
-    pub const ALL: [Table; 12] = [
+    pub const ALL: [Table; 13] = [
         Table::Packets,
         Table::Signals,
         Table::Flows,
@@ -67,6 +69,7 @@ impl Table {
         Table::FlowStates,
         Table::Bins,
         Table::Transfers,
+        Table::Streams,
         Table::Programs,
         Table::ProgramFlows,
         Table::Summary,
@@ -84,6 +87,7 @@ impl Table {
             Table::FlowStates => "flow_states",
             Table::Bins => "bins",
             Table::Transfers => "transfers",
+            Table::Streams => "streams",
             Table::Programs => "programs",
             Table::ProgramFlows => "program_flows",
             Table::Summary => "summary",
@@ -107,6 +111,7 @@ impl Table {
             Table::FlowStates => run.flow_states.len(),
             Table::Bins => run.bins.len(),
             Table::Transfers => run.transfers.len(),
+            Table::Streams => run.streams.len(),
             Table::Programs => run.programs.len(),
             Table::ProgramFlows => run.program_flows.len(),
             Table::Summary => run.summary.len(),
@@ -136,6 +141,7 @@ impl Table {
             Table::FlowStates => flow_states(run, rows),
             Table::Bins => bins(run, rows),
             Table::Transfers => transfers(run, rows),
+            Table::Streams => streams(run, rows),
             Table::Programs => programs(run, rows),
             Table::ProgramFlows => program_flows(run, rows),
             Table::Summary => summary(run),
@@ -316,6 +322,24 @@ fn transfers(run: &Run, range: Range<usize>) -> Vec<Column> {
         ("start_ns", u64s(rows.iter().map(|r| r.start.as_nanos())), false),
         ("bytes", u64s(rows.iter().map(|r| r.bytes)), false),
         ("completion_ns", u64s(rows.iter().map(|r| r.completion.as_nanos())), false),
+    ]
+}
+
+fn streams(run: &Run, range: Range<usize>) -> Vec<Column> {
+    let rows = &run.streams[range];
+    let goodput = |row: &StreamRow| match row.duration.as_secs() {
+        0.0 => 0.0,
+        seconds => row.bytes as f64 * 8.0 / seconds,
+    };
+    vec![
+        ("flow", names(rows.iter().map(|r| r.flow as usize), &run.flows), false),
+        ("class", names(rows.iter().map(|r| r.flow as usize), &run.classes), false),
+        ("stream", u64s(rows.iter().map(|r| r.stream)), false),
+        ("start_ns", u64s(rows.iter().map(|r| r.start.as_nanos())), false),
+        ("bytes", u64s(rows.iter().map(|r| r.bytes)), false),
+        ("duration_ns", u64s(rows.iter().map(|r| r.duration.as_nanos())), false),
+        ("complete", bools(rows.iter().map(|r| r.is_complete)), false),
+        ("goodput_bps", f64s(rows.iter().map(goodput)), false),
     ]
 }
 

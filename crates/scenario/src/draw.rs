@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 
-use crate::resolved::{App, Arrivals, FlowGroup, Shape, Sizes, Transfers};
+use crate::resolved::{Arrivals, FlowGroup, Shape, Sizes, Transfers};
 
 /// How often a size outside its limits is drawn again before the nearest limit is used. If a
 /// distribution's mean is within the limits, the nearest limit is hardly ever used.
@@ -79,15 +79,13 @@ impl Iterator for Starts<'_> {
             return None;
         }
         *member += 1;
-        Some(match &group.app {
-            App::Transfers { plan: Transfers::Drawn { every, arrivals, .. }, .. } => {
+        Some(match group.app.transfers() {
+            Some(Transfers::Drawn { every, arrivals, .. }) => {
                 *arrival += gap(gaps, *every, *arrivals);
                 *arrival
             }
-            App::Transfers { plan: Transfers::Recorded(recording), .. } => {
-                *arrival + recording.amounts[place as usize].0
-            }
-            _ => {
+            Some(Transfers::Recorded(recording)) => *arrival + recording.amounts[place as usize].0,
+            None => {
                 let purpose = format!("{}/start", group.name);
                 start(group.start, &mut Rng::stream(*seed, &purpose, u64::from(place)))
             }

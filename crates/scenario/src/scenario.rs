@@ -10,7 +10,7 @@ use crate::document::quantities::{Buffer, BufferText};
 use crate::error::ScenarioError;
 use crate::parse::{self, Locations, Source};
 use crate::resolve::{self, ReadFile, Recordings, resolve_over};
-use crate::resolved::{App, Capacity, Resolved, Transfers};
+use crate::resolved::{Capacity, Resolved};
 
 /// An engine's own check of a scenario that is otherwise legal.
 pub type EngineCheck<'a> = dyn Fn(&Resolved) -> Result<(), ScenarioError> + 'a;
@@ -143,13 +143,8 @@ impl Scenario {
 
     fn recordings(&self) -> Recordings {
         let flows = self.resolved.flows.iter().enumerate();
-        let recorded = flows.filter_map(|(index, group)| match &group.app {
-            App::Replay { recording, .. }
-            | App::Transfers { plan: Transfers::Recorded(recording), .. } => {
-                Some((index, Arc::clone(recording)))
-            }
-            _ => None,
-        });
+        let recorded =
+            flows.filter_map(|(index, group)| Some((index, Arc::clone(group.app.recording()?))));
         recorded.collect()
     }
 

@@ -691,8 +691,16 @@ fn a_transport_library_takes_neither_keys_of_tcp_nor_other_applications() {
     assert!(load(&with("ecn = true\npacket = \"1280B\""), &[]).is_ok());
     refused(&with("cc = \"reno\""), "demo.toml:11: flows[0].cc", "`transport` replaces it");
     refused(&with("packet = \"1kB\""), "demo.toml:11: flows[0].packet", "write 1280B or more");
-    let web = with("").replace("kind = \"bulk\"", "kind = \"web\"");
-    refused(&web, "demo.toml:10: flows[0].transport", "carries kind `bulk` or `video`, not `web`");
+    let app = |app: &str| with("").replace("kind = \"bulk\"", app);
+    let cbr = app("kind = \"cbr\", rate = \"1mbit\", packet = \"1kB\"");
+    refused(&cbr, "demo.toml:10: flows[0].transport", "and `video`, not `cbr`; leave `transport`");
+    assert!(load(&app("kind = \"web\", parallel = 100"), &[]).is_ok());
+    let wide = app("kind = \"web\", parallel = 101");
+    refused(
+        &wide,
+        "demo.toml:12: flows[0].app.parallel",
+        "not a number of streams; write 1 to 100",
+    );
     let call = |more: &str| {
         let app = format!("kind = \"video\", frames = [\"9kB\"], interval = \"33ms\"{more}");
         with("").replace("kind = \"bulk\"", &app)

@@ -2,7 +2,7 @@
 
 use sojourn_aqm::{Rng, Span, Time};
 use sojourn_scenario::draw;
-use sojourn_scenario::resolved::{App, Sizes, Transfers};
+use sojourn_scenario::resolved::{App, Carried, Sizes, Transfers};
 
 use crate::{CustomApp, Player};
 
@@ -35,17 +35,22 @@ impl TransferPlan {
     /// The plan of an application over one connection at a time, for the application of a single
     /// flow ([`App::of_member`]).
     pub fn of(app: &App) -> Option<TransferPlan> {
-        Some(match app {
-            App::Bulk { bytes, .. } => TransferPlan::Bulk(*bytes),
-            App::Files { sizes, think, .. } => {
-                TransferPlan::Files { sizes: sizes.clone(), think: *think }
+        if let Some(bytes) = app.bulk() {
+            return Some(TransferPlan::Bulk(bytes));
+        }
+        if let Some(chunks) = app.chunks() {
+            return Some(TransferPlan::Chunks(Player::new(chunks.clone())));
+        }
+        if let Some(Transfers::Drawn { sizes, .. }) = app.transfers() {
+            return Some(TransferPlan::One { sizes: sizes.clone() });
+        }
+        match app {
+            App::Files { sizes, think, .. }
+            | App::Endpoint { carried: Carried::Files { sizes, think }, .. } => {
+                Some(TransferPlan::Files { sizes: sizes.clone(), think: *think })
             }
-            App::Transfers { plan: Transfers::Drawn { sizes, .. }, .. } => {
-                TransferPlan::One { sizes: sizes.clone() }
-            }
-            App::Chunks { chunks, .. } => TransferPlan::Chunks(Player::new(chunks.clone())),
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     /// The size in bytes of the connection that opens now; `None` if unlimited.

@@ -56,6 +56,8 @@ enum {
 
 /* The library sends ECN-capable datagrams and reacts to marks. */
 #define SOJOURN_ENDPOINT_ECN 1u
+/* A connection carries several streams at a time. */
+#define SOJOURN_ENDPOINT_STREAMS 2u
 
 /* The library under certain settings. Zeroed before the call. */
 struct sojourn_endpoint_info {

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = (
-    "packets", "signals", "flows", "states", "flow_states", "bins", "transfers", "programs",
-    "program_flows", "summary", "histograms", "drop_delays",
+    "packets", "signals", "flows", "states", "flow_states", "bins", "transfers", "streams",
+    "programs", "program_flows", "summary", "histograms", "drop_delays",
 )  # fmt: skip
 MANIFEST = "manifest.json"
 SUMMARY = "summary.json"

@@ -115,6 +115,10 @@ impl Stack for InProcesses {
         self.described.has_ecn
     }
 
+    fn has_streams(&self) -> bool {
+        self.described.has_streams
+    }
+
     fn unrepeatable(&self) -> Option<&'static str> {
         self.described.unrepeatable
     }

@@ -196,10 +196,11 @@ pub struct Web {
     /// number of shape 1.1 between 2 and 55, minus 2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<u32>,
-    /// Number of parallel connections for embedded objects.
-    #[serde(default = "six")]
-    #[schemars(range(min = 1, max = 32))]
-    pub parallel: u32,
+    /// Number of parallel connections for embedded objects, at most 32. With `transport`: the most
+    /// streams at a time, 100 if left out (RFC 9114 §6.1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100), extend("default" = 6))]
+    pub parallel: Option<u32>,
     /// Size of a request, headers included.
     #[serde(default = "request")]
     pub request: SizeText,
@@ -340,10 +341,6 @@ fn main_object() -> Sizes {
 
 fn embedded_object() -> Sizes {
     lognormal(7_758, 126_168, 50)
-}
-
-fn six() -> u32 {
-    6
 }
 
 fn request() -> SizeText {

@@ -83,8 +83,8 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_rate: Option<RateText>,
     /// A transport other than the simulator's TCP: a name such as `quic`. The command line says
-    /// which library it is, `--endpoint quic=quinn`, or Python's `endpoints=`. The flows carry bulk
-    /// data; with a library for calls, such as `str0m`, video.
+    /// which library it is, `--endpoint quic=quinn`, or Python's `endpoints=`. Each flow is one
+    /// connection, in which files, chunks and the objects of pages are streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<String>,
     /// TCP: the rules that both ends follow: `linux` (6.1), `linux-7.2`, the same two with pacing

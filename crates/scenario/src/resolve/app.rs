@@ -47,7 +47,7 @@ pub(super) fn app(index: usize, written: &FlowGroup, recorded: &Recordings) -> C
     let place = format!("flows[{index}]");
     let place = place.as_str();
     if let Some(transport) = &written.transport {
-        return over_library(place, written, transport);
+        return over_library(place, written, transport, recorded.get(&index));
     }
     match &written.app {
         apps::App::Bulk(_) | apps::App::Files(_) | apps::App::Web(_) | apps::App::Chunks(_) => {
@@ -94,18 +94,22 @@ const PACKETS_PER_SECOND: u64 = 50;
 /// RTP 12 B, UDP 8 B, IPv4 20 B (RFC 3550 §5.1, RFC 768, RFC 791).
 const VOICE_HEADER_BYTES: u64 = 40;
 
-fn call(place: &str, written: &FlowGroup, codec: apps::CodecName) -> Checked<App> {
-    // 64 and 8 kbit/s for 20 ms.
-    let (codec, voice_bytes) = match codec {
-        apps::CodecName::G711 => (Codec::G711, 160),
-        apps::CodecName::G729 => (Codec::G729, 20),
+/// The codec of a call, and its bytes of voice per packet: 64 or 8 kbit/s for 20 ms.
+fn codec(place: &str, codec: apps::CodecName) -> Checked<(Codec, u64)> {
+    match codec {
+        apps::CodecName::G711 => Ok((Codec::G711, 160)),
+        apps::CodecName::G729 => Ok((Codec::G729, 20)),
         apps::CodecName::Opus => {
             let message = "calls are rated by the narrow-band E-model, and ITU-T G.113 Appendix I \
                            has no values for opus on its scale; write g711 or g729, or kind `cbr` \
                            for its packets without a rating";
-            return refuse(&format!("{place}.app.codec"), message);
+            refuse(&format!("{place}.app.codec"), message)
         }
-    };
+    }
+}
+
+fn call(place: &str, written: &FlowGroup, codec: apps::CodecName) -> Checked<App> {
+    let (codec, voice_bytes) = self::codec(place, codec)?;
     let packet = voice_bytes + VOICE_HEADER_BYTES;
     let rate = RateText(Rate::from_bps(packet * 8 * PACKETS_PER_SECOND));
     let datagrams = datagrams(place, written, rate, SizeText(packet))?;
@@ -120,26 +124,26 @@ fn over_tcp(place: &str, written: &FlowGroup) -> Checked<App> {
             let sizes = sizes::of(&in_app("sizes"), &files.sizes)?;
             Ok(App::Files { tcp, sizes, think: files.think.0 })
         }
-        apps::App::Web(web) => Ok(App::Web { tcp, web: self::web(place, web)? }),
-        apps::App::Chunks(chunks) => {
-            positive(place, &[("every", chunks.every)], "a chunk plays for some time")?;
-            let rates: Vec<Rate> = chunks.rates.iter().map(|rate| rate.0).collect();
-            if rates.is_empty() {
-                let message = "the list is empty; write for example [\"500kbit\", \"2mbit\"]";
-                return refuse(&in_app("rates"), message);
-            }
-            if let Some(at) = rates.windows(2).position(|pair| pair[1] <= pair[0]) {
-                let message =
-                    format!("{} is not above {}; rates increase", rates[at + 1], rates[at]);
-                return refuse(&format!("{place}.app.rates[{}]", at + 1), message);
-            }
-            let buffer = buffer_of(place, chunks)?;
-            let (every, adaptation) = (chunks.every.0, chunks.adaptation);
-            Ok(App::Chunks { tcp, chunks: Chunks { every, rates, buffer, adaptation } })
-        }
+        apps::App::Web(web) => Ok(App::Web { tcp, web: self::web(place, web, CONNECTIONS)? }),
+        apps::App::Chunks(chunks) => Ok(App::Chunks { tcp, chunks: self::chunks(place, chunks)? }),
         apps::App::Bulk(bulk) => Ok(App::Bulk { tcp, bytes: amount(place, bulk)? }),
         _ => unreachable!("the other kinds send datagrams"),
     }
+}
+
+fn chunks(place: &str, written: &apps::Chunks) -> Checked<Chunks> {
+    positive(place, &[("every", written.every)], "a chunk plays for some time")?;
+    let rates: Vec<Rate> = written.rates.iter().map(|rate| rate.0).collect();
+    if rates.is_empty() {
+        let message = "the list is empty; write for example [\"500kbit\", \"2mbit\"]";
+        return refuse(&format!("{place}.app.rates"), message);
+    }
+    if let Some(at) = rates.windows(2).position(|pair| pair[1] <= pair[0]) {
+        let message = format!("{} is not above {}; rates increase", rates[at + 1], rates[at]);
+        return refuse(&format!("{place}.app.rates[{}]", at + 1), message);
+    }
+    let buffer = buffer_of(place, written)?;
+    Ok(Chunks { every: written.every.0, rates, buffer, adaptation: written.adaptation })
 }
 
 /// The buffer of a player, which holds the chunk that it is playing and the one that it is
@@ -205,34 +209,65 @@ const ETHERNET_MTU: SizeText = SizeText(1500);
 /// payload (RFC 9000 §14).
 const LEAST_MTU: u32 = 1280;
 
-/// Data over a library that the caller names.
-fn over_library(place: &str, written: &FlowGroup, transport: &str) -> Checked<App> {
+/// RTP (RFC 3550 §5.1); the library and the host add the other headers.
+const RTP_HEADER_BYTES: u64 = 12;
+
+/// What a library carries for an application, the place of its packet size, and that size.
+fn carried(
+    place: &str,
+    written: &FlowGroup,
+    recorded: Option<&Arc<Recording>>,
+) -> Checked<(Carried, String, SizeText)> {
+    let carried = match &written.app {
+        apps::App::Bulk(bulk) => Carried::Bulk(amount(place, bulk)?),
+        apps::App::Files(files) => Carried::Files {
+            sizes: sizes::of(&format!("{place}.app.sizes"), &files.sizes)?,
+            think: files.think.0,
+        },
+        apps::App::Transfers(plan) => {
+            Carried::Transfers(transfers(place, written, plan, recorded)?)
+        }
+        apps::App::Web(web) => Carried::Web(self::web(place, web, STREAMS)?),
+        apps::App::Chunks(chunks) => Carried::Chunks(self::chunks(place, chunks)?),
+        apps::App::Voice(voice) => {
+            let (codec, voice_bytes) = codec(place, voice.codec)?;
+            Carried::Voice { codec, frame_bytes: (voice_bytes + RTP_HEADER_BYTES) as u32 }
+        }
+        apps::App::Video(video) => {
+            if written.packet.is_some() {
+                let message = "belongs to the other kinds; write it inside `app`";
+                return refuse(&format!("{place}.packet"), message);
+            }
+            let (frames, interval) = self::video(place, video)?;
+            let packet_place = format!("{place}.app.packet");
+            return Ok((Carried::Video { frames, interval }, packet_place, video.packet));
+        }
+        app => {
+            let kind = app.kind();
+            let message = format!(
+                "a library carries kinds `bulk`, `files`, `transfers`, `web`, `chunks`, `voice` \
+                 and `video`, not `{kind}`; leave `transport` out"
+            );
+            return refuse(&format!("{place}.transport"), message);
+        }
+    };
+    Ok((carried, format!("{place}.packet"), written.packet.unwrap_or(ETHERNET_MTU)))
+}
+
+/// An application over a library that the caller names.
+fn over_library(
+    place: &str,
+    written: &FlowGroup,
+    transport: &str,
+    recorded: Option<&Arc<Recording>>,
+) -> Checked<App> {
     checks::name(&format!("{place}.transport"), "a transport", transport)?;
     if let Some(key) = written.tcp_keys().find(|key| *key != "packet") {
         let message =
             format!("`{key}` belongs to the simulator's TCP, and `transport` replaces it");
         return refuse(&format!("{place}.{key}"), message + "; leave one of the two out");
     }
-    let (carried, packet_place, packet) = match &written.app {
-        apps::App::Bulk(bulk) => {
-            let packet = written.packet.unwrap_or(ETHERNET_MTU);
-            (Carried::Bulk(amount(place, bulk)?), format!("{place}.packet"), packet)
-        }
-        apps::App::Video(video) => {
-            if written.packet.is_some() {
-                let message = "belongs to kind `bulk`; write it inside `app`";
-                return refuse(&format!("{place}.packet"), message);
-            }
-            let (frames, interval) = self::video(place, video)?;
-            let packet_place = format!("{place}.app.packet");
-            (Carried::Video { frames, interval }, packet_place, video.packet)
-        }
-        app => {
-            let kind = app.kind();
-            let message = format!("a library carries kind `bulk` or `video`, not `{kind}`");
-            return refuse(&format!("{place}.transport"), message + "; leave `transport` out");
-        }
-    };
+    let (carried, packet_place, packet) = carried(place, written, recorded)?;
     if let EcnKey::Code(code) = written.ecn {
         let message = format!("`{}` is for the library to choose", code_name(code));
         return refuse(&format!("{place}.ecn"), message + "; write `true` to let it");
@@ -263,20 +298,31 @@ fn amount(place: &str, bulk: &apps::Bulk) -> Checked<Option<u64>> {
     }
 }
 
-/// The most connections for one page: our choice, more than browsers open.
-const MOST_PARALLEL: u32 = 32;
+/// How many objects of a page are fetched at a time.
+struct Parallel {
+    of: &'static str,
+    default: u32,
+    most: u32,
+}
 
-fn web(place: &str, written: &apps::Web) -> Checked<Web> {
+/// The default is that of ns-3's 3GPP model; the maximum is our choice, more than browsers open.
+const CONNECTIONS: Parallel = Parallel { of: "connections", default: 6, most: 32 };
+/// The number that a peer should at least permit (RFC 9114 §6.1).
+const STREAMS: Parallel = Parallel { of: "streams", default: 100, most: 100 };
+
+fn web(place: &str, written: &apps::Web, limits: Parallel) -> Checked<Web> {
     let in_app = |key: &str| format!("{place}.app.{key}");
-    if !(1..=MOST_PARALLEL).contains(&written.parallel) {
-        let message = format!("{} is not a number of connections; write 1 to 32", written.parallel);
+    let (parallel, Parallel { of, most, .. }) =
+        (written.parallel.unwrap_or(limits.default), limits);
+    if !(1..=most).contains(&parallel) {
+        let message = format!("{parallel} is not a number of {of}; write 1 to {most}");
         return refuse(&in_app("parallel"), message);
     }
     Ok(Web {
         main: sizes::of(&in_app("main"), &written.main)?,
         object: sizes::of(&in_app("object"), &written.object)?,
         objects: written.objects,
-        parallel: written.parallel,
+        parallel,
         request_bytes: packet_bytes(&in_app("request"), written.request)?,
         reading: written.reading.0,
         parsing: written.parsing.0,

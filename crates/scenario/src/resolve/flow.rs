@@ -10,7 +10,7 @@ use crate::document::Document;
 use crate::document::flows;
 use crate::document::quantities::SpanText;
 use crate::document::wire::Jitter;
-use crate::resolved::{App, Capacity, FlowGroup, Link, Transfers};
+use crate::resolved::{App, Capacity, Carried, FlowGroup, Link, Transfers};
 
 /// Resolves all groups of flows.
 pub(super) fn all(
@@ -155,8 +155,8 @@ fn group(
 
 /// The number of flows: as written, or one for each recorded transfer.
 fn count(written: &flows::FlowGroup, app: &App) -> u32 {
-    match app {
-        App::Transfers { plan: Transfers::Recorded(recording), .. } => {
+    match app.transfers() {
+        Some(Transfers::Recorded(recording)) => {
             u32::try_from(recording.amounts.len()).unwrap_or(u32::MAX)
         }
         _ => written.count,
@@ -305,6 +305,7 @@ fn smallest_packet(app: &App) -> u32 {
         App::Video { packet_bytes, frames, .. } => {
             frames.smallest().min(u64::from(*packet_bytes)) as u32
         }
+        App::Endpoint { carried: Carried::Voice { frame_bytes, .. }, .. } => *frame_bytes,
         _ => app.packet_bytes(),
     }
 }

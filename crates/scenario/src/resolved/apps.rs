@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use sojourn_aqm::{Ecn, Rate, Span};
 
 use super::as_numbers;
+use super::carried::{Carried, Chunks, Codec, Recording, Sizes, Transfers, Web};
 use super::tcp::Tcp;
-use crate::document::apps::{Adaptation, Arrivals};
+use crate::document::apps::Arrivals;
 
 /// The application of a flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -144,10 +145,30 @@ impl App {
     }
 
     /// The recording, if the application replays one.
-    pub fn recording(&self) -> Option<&Recording> {
+    pub fn recording(&self) -> Option<&Arc<Recording>> {
+        match (self, self.transfers()) {
+            (App::Replay { recording, .. }, _) | (_, Some(Transfers::Recorded(recording))) => {
+                Some(recording)
+            }
+            _ => None,
+        }
+    }
+
+    /// The transfers, if each flow is one.
+    pub fn transfers(&self) -> Option<&Transfers> {
         match self {
-            App::Replay { recording, .. }
-            | App::Transfers { plan: Transfers::Recorded(recording), .. } => Some(recording),
+            App::Transfers { plan, .. }
+            | App::Endpoint { carried: Carried::Transfers(plan), .. } => Some(plan),
+            _ => None,
+        }
+    }
+
+    /// The chunks, if the application is a player.
+    pub fn chunks(&self) -> Option<&Chunks> {
+        match self {
+            App::Chunks { chunks, .. } | App::Endpoint { carried: Carried::Chunks(chunks), .. } => {
+                Some(chunks)
+            }
             _ => None,
         }
     }
@@ -174,6 +195,7 @@ impl App {
     pub fn voice(&self) -> Option<Codec> {
         match self {
             App::Cbr { voice, .. } => *voice,
+            App::Endpoint { carried: Carried::Voice { codec, .. }, .. } => Some(*codec),
             _ => None,
         }
     }
@@ -203,6 +225,17 @@ impl App {
                 let bytes = Some(recording.amounts[member as usize].1);
                 App::Bulk { tcp: tcp.clone(), bytes }
             }
+            App::Endpoint {
+                carried: Carried::Transfers(Transfers::Recorded(recording)),
+                transport,
+                packet_bytes,
+                ecn,
+            } => App::Endpoint {
+                carried: Carried::Bulk(Some(recording.amounts[member as usize].1)),
+                transport: transport.clone(),
+                packet_bytes: *packet_bytes,
+                ecn: *ecn,
+            },
             other => other.clone(),
         }
     }
@@ -224,137 +257,6 @@ impl App {
             | App::Endpoint { packet_bytes, .. } => *packet_bytes,
         }
     }
-}
-
-/// What a transport library carries.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Carried {
-    /// Data, unlimited or of a given amount.
-    Bulk(Option<u64>),
-    /// Frames of video.
-    Video {
-        /// Their sizes in bytes at the best quality.
-        frames: Sizes,
-        /// Time between frames.
-        #[serde(with = "as_numbers::span")]
-        interval: Span,
-    },
-}
-
-/// A player of video in chunks.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Chunks {
-    /// Playing time of a chunk.
-    #[serde(with = "as_numbers::span")]
-    pub every: Span,
-    /// The ladder, increasing.
-    #[serde(with = "as_numbers::rates")]
-    pub rates: Vec<Rate>,
-    /// Maximum playing time that the player buffers; without a maximum, a request follows `every`
-    /// after the last.
-    #[serde(with = "as_numbers::optional_span")]
-    pub buffer: Option<Span>,
-    /// How it picks rates.
-    pub adaptation: Adaptation,
-}
-
-/// Transfers that begin whether or not earlier ones have ended.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Transfers {
-    /// Starts and sizes are drawn.
-    Drawn {
-        /// Sizes in bytes.
-        sizes: Sizes,
-        /// Mean time between two starts.
-        #[serde(with = "as_numbers::span")]
-        every: Span,
-        /// How the starts are spaced.
-        arrivals: Arrivals,
-    },
-    /// Starts, counted from that of the group, and sizes are recorded; one for each flow.
-    Recorded(#[serde(with = "as_numbers::shared")] Arc<Recording>),
-}
-
-/// A voice codec for which the narrow-band E-model (ITU-T G.107) has parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Codec {
-    /// ITU-T G.711, 64 kbit/s, with the packet-loss concealment of its Appendix I.
-    G711,
-    /// ITU-T G.729 Annex A, 8 kbit/s.
-    G729,
-}
-
-/// How a user reads web pages.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Web {
-    /// Sizes of main objects in bytes.
-    pub main: Sizes,
-    /// Sizes of embedded objects in bytes.
-    pub object: Sizes,
-    /// Number of embedded objects of a page, if it is fixed.
-    pub objects: Option<u32>,
-    /// Parallel connections; at least one.
-    pub parallel: u32,
-    /// Bytes of a request, headers included.
-    pub request_bytes: u32,
-    /// Mean time between a page and the next.
-    #[serde(with = "as_numbers::span")]
-    pub reading: Span,
-    /// Mean time between the main object and the requests for the embedded objects.
-    #[serde(with = "as_numbers::span")]
-    pub parsing: Span,
-}
-
-/// Sizes in bytes, all positive. A draw outside `min..=max` is repeated.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Sizes {
-    /// A list of sizes with equal probabilities.
-    List(Vec<u64>),
-    /// A distribution between limits.
-    Drawn {
-        /// Its shape.
-        shape: Shape,
-        /// The smallest size.
-        min: u64,
-        /// The largest size.
-        max: u64,
-    },
-}
-
-/// The shape of a distribution of sizes.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub enum Shape {
-    /// Uniform between the limits.
-    Uniform,
-    /// Exponential with this mean in bytes.
-    Exponential(f64),
-    /// Log-normal with this mean and standard deviation in bytes.
-    LogNormal(f64, f64),
-    /// Pareto with this shape, above the smallest size.
-    Pareto(f64),
-}
-
-impl Sizes {
-    /// The smallest possible size.
-    pub fn smallest(&self) -> u64 {
-        match self {
-            Sizes::List(sizes) => sizes.iter().copied().min().unwrap_or(1),
-            Sizes::Drawn { min, .. } => *min,
-        }
-    }
-}
-
-/// Amounts of data at given times since the start of a flow, in order.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Recording {
-    /// The file as the scenario names it.
-    pub file: String,
-    /// SHA-256 of the file's content, in hexadecimal.
-    pub sha256: String,
-    /// Time and bytes; at least one.
-    #[serde(with = "as_numbers::amounts")]
-    pub amounts: Vec<(Span, u64)>,
 }
 
 /// Datagrams of one size at one rate.

@@ -1,8 +1,10 @@
 //! The resolved scenario, with every default filled in and every `2bdp` turned into a number.
 //! Engines read nothing else.
 
+mod app_json;
 mod apps;
 mod as_numbers;
+mod carried;
 mod flows;
 mod links;
 mod schedule;
@@ -18,9 +20,8 @@ use std::num::NonZeroU32;
 
 use sojourn_aqm::Span;
 
-pub use self::apps::{
-    App, Carried, Chunks, Codec, Datagrams, Recording, Shape, Sizes, Transfers, Web,
-};
+pub use self::apps::{App, Datagrams};
+pub use self::carried::{Carried, Chunks, Codec, Recording, Shape, Sizes, Transfers, Web};
 pub use self::flows::FlowGroup;
 pub use self::links::{
     Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Link, Loss,

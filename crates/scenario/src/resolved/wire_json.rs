@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sojourn_aqm::{Span, Time};
 
+use super::app_json::text;
 use super::{Blocks, Extra, Jitter, Link, Loss, NetemJitter};
 
 /// How long packets propagate.
@@ -68,9 +69,4 @@ pub(super) fn loss(loss: &Loss) -> Value {
             "kind": "four-state", "p13": p13, "p31": p31, "p32": p32, "p23": p23, "p14": p14,
         }),
     }
-}
-
-/// A quantity as text.
-pub(super) fn text(value: impl ToString) -> String {
-    value.to_string()
 }

@@ -1,11 +1,19 @@
 //! Flows over a transport library of the caller.
 
+use std::sync::Arc;
+
 use sojourn_aqm::{Ecn, Rng, Time};
-use sojourn_endpoint::{ConfiguredStack, Stacks};
+use sojourn_endpoint::{ConfiguredStack, Stack, Stacks};
 use sojourn_scenario::resolved::{App, Carried, FlowGroup, Resolved};
+use sojourn_traffic::{TransferPlan, WebUser};
 
 use crate::SimError;
-use crate::app::endpoint::{About, EndpointFlow, FirstFailure, VideoCall};
+use crate::app::endpoint::{
+    About, Application, EndpointFlow, FirstFailure, Requests, User, VideoCall, VoiceCall, draw_seed,
+};
+
+/// Bytes of a request other than for a page; our choice, the size of a short GET.
+const REQUEST_BYTES: u64 = 100;
 
 /// Checks that every transport has a library and every library is used, and that each library
 /// carries its flows' traffic and supports ECN where the scenario needs it.
@@ -43,14 +51,38 @@ fn check_carried(
     (index, group): (usize, &FlowGroup),
     (name, ConfiguredStack { in_full, stack }): (&str, &ConfiguredStack),
 ) -> Result<(), SimError> {
-    let needs_video = group.app.bulk().is_none();
-    if stack.carries_video() == needs_video {
+    let App::Endpoint { carried, .. } = &group.app else { return Ok(()) };
+    let (kinds, kind) = (kinds(stack.as_ref()), carried.kind());
+    if kinds.contains(&kind) {
         return Ok(());
     }
-    let (own, other) = if needs_video { ("bulk", "video") } else { ("video", "bulk") };
-    let message =
-        format!("{in_full} carries kind `{own}`, and flows[{index}].app has kind `{other}`");
+    let own = in_words(&kinds);
+    let message = format!("{in_full} carries kind {own}, and flows[{index}].app has kind `{kind}`");
     Err(SimError::invalid(&format!("endpoint[{name}]"), message + "; change one of the two"))
+}
+
+/// The kinds of applications that a library carries. The others need more streams than one.
+fn kinds(stack: &dyn Stack) -> Vec<&'static str> {
+    if stack.carries_video() {
+        return vec!["video"];
+    }
+    let mut kinds = vec!["bulk", "transfers"];
+    if stack.has_streams() {
+        kinds.extend(["files", "web", "chunks"]);
+    }
+    if stack.carries_voice() {
+        kinds.push("voice");
+    }
+    kinds
+}
+
+/// Such as: `bulk`, `files` or `web`.
+fn in_words(kinds: &[&str]) -> String {
+    let quoted: Vec<String> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => quoted.concat(),
+    }
 }
 
 /// A flow without ECN is a different experiment, so no flow silently falls back to Not-ECT.
@@ -86,36 +118,44 @@ pub(super) fn flow(
     mut rng: Rng,
     failure: &FirstFailure,
 ) -> Result<EndpointFlow, SimError> {
-    let App::Endpoint { transport, carried, packet_bytes, ecn } = &group.app else {
+    let app = group.app.of_member(place);
+    let App::Endpoint { transport, carried, packet_bytes, ecn } = &app else {
         unreachable!("the flow has a transport library")
     };
-    let seeds = [seed(&mut rng), seed(&mut rng)];
-    let (bytes, video) = match carried {
-        Carried::Bulk(bytes) => (*bytes, None),
-        Carried::Video { frames, interval } => {
-            (None, Some(VideoCall::new(frames.clone(), *interval, rng)))
-        }
-    };
+    let seeds = [draw_seed(&mut rng), draw_seed(&mut rng)];
+    let application = application(&app, carried, times, rng);
     let about = About {
         flow: index,
         name: format!("flows `{}`, flow {place}", group.name),
         transport,
-        bytes,
-        video,
+        application,
         mtu: *packet_bytes,
         ecn: *ecn,
         times,
         warmup,
         seeds,
     };
-    EndpointFlow::new(stacks[transport].stack.as_ref(), about, failure)
+    EndpointFlow::new(Arc::clone(&stacks[transport].stack), about, failure)
         .map_err(|why| SimError::invalid(&format!("endpoint[{transport}]"), why))
 }
 
-fn seed(rng: &mut Rng) -> [u8; 32] {
-    let mut seed = [0; 32];
-    for word in seed.chunks_exact_mut(8) {
-        word.copy_from_slice(&rng.next_u64().to_le_bytes());
+/// The application of a flow that starts and stops at these times.
+fn application(app: &App, carried: &Carried, (start, stop): (Time, Time), rng: Rng) -> Application {
+    let next = if start < stop { start } else { Time::NEVER };
+    match carried {
+        Carried::Video { frames, interval } => {
+            Application::Video(VideoCall::new(frames.clone(), *interval, rng))
+        }
+        Carried::Voice { frame_bytes, .. } => Application::Voice(VoiceCall::new(*frame_bytes)),
+        Carried::Web(web) => {
+            let bytes = u64::from(web.request_bytes);
+            let user = Box::new(WebUser::new(web.clone(), next, rng));
+            Application::Requests(Requests::new(User::Web(user), bytes))
+        }
+        Carried::Bulk(_) | Carried::Files { .. } | Carried::Transfers(_) | Carried::Chunks(_) => {
+            let plan = TransferPlan::of(app).expect("it has one transfer at a time");
+            let user = User::Transfers { plan, rng, next };
+            Application::Requests(Requests::new(user, REQUEST_BYTES))
+        }
     }
-    seed
 }

@@ -48,6 +48,7 @@ impl World {
         // A link that defers its work reports signals late.
         self.probe.notes.signals.sort_by_key(|row| (row.t, row.queue));
         self.count_unfinished();
+        self.add_unfinished_streams();
         self.count_frames();
         let totals = self.path.totals(self.end, &self.probe);
         let links = self.utilisations.iter().zip(&self.probe.links).zip(&totals);
@@ -109,7 +110,11 @@ impl World {
                     lost: self.probe.notes.losses.with(self.path.datagram_losses(), index),
                     ..count
                 },
-                None => count,
+                None => {
+                    let (received, lost) =
+                        flow.library().map_or((0, 0), EndpointFlow::voice_counts);
+                    FlowCount { received, lost, ..count }
+                }
             }
         };
         (0..self.flows.len()).map(count).collect()
@@ -129,6 +134,13 @@ impl World {
                 self.probe.classes[*class as usize].frames.add(&counts);
             }
         }
+    }
+
+    /// Records the streams of transport libraries that were incomplete at the end.
+    fn add_unfinished_streams(&mut self) {
+        let libraries = self.flows.iter().filter_map(|flow| flow.ends.library());
+        let rows = libraries.flat_map(|library| library.unfinished_streams(self.end));
+        self.probe.streams.extend(rows);
     }
 
     /// Counts transfers that were unfinished at the end, or cut off when their flow stopped.

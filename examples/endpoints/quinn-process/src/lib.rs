@@ -36,6 +36,10 @@ impl Stack for QuinnProcess {
         self.0.has_ecn()
     }
 
+    fn has_streams(&self) -> bool {
+        self.0.has_streams()
+    }
+
     fn unrepeatable(&self) -> Option<&'static str> {
         None
     }

@@ -58,9 +58,7 @@ pub(super) fn transfers_after_the_end(
     index: usize,
     flow: &FlowGroup,
 ) -> Option<String> {
-    let App::Transfers { plan: Transfers::Drawn { every, .. }, .. } = &flow.app else {
-        return None;
-    };
+    let Some(Transfers::Drawn { every, .. }) = flow.app.transfers() else { return None };
     let last = flow.start.0 + every.times(u64::from(flow.count));
     (last > resolved.duration).then(|| {
         format!(

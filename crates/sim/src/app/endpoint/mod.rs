@@ -1,36 +1,32 @@
 //! A flow whose two ends are a transport library: the simulator is their network, clock and
 //! application.
 //!
-//! The flow's receiver is the client: it connects, asks for the data on a stream, and reads it. The
-//! server answers as soon as it has the whole request. In a call, the server has a camera and sends
-//! the [frames of its video](video). The flow stores the [contents of the datagrams](in_flight), so
-//! packets stay small.
+//! The flow's receiver is the client: it connects, [asks for data](requests), each time on a new
+//! stream, and reads it. The server answers as soon as it has the whole request. In a call, the
+//! server has a camera or a microphone and [sends frames](frames). The flow stores the [contents of
+//! the datagrams](in_flight), so packets stay small.
 
+mod exchanges;
+mod frames;
 mod guard;
 mod in_flight;
+mod opener;
+mod requests;
 mod side;
-mod video;
+
+use std::sync::Arc;
 
 use sojourn_aqm::{Ecn, Time};
-use sojourn_endpoint::{ConnectionEvent, HostSettings, Peer, Read, Stack, Stats};
-use sojourn_traffic::FinishedTransfer;
+use sojourn_endpoint::{ConnectionEvent, Peer, Stack, Stats};
 
-use self::guard::Guarded;
+pub(crate) use self::frames::{VideoCall, VoiceCall};
 pub(crate) use self::guard::{FirstFailure, LibraryFailure};
+use self::opener::Opener;
+pub(crate) use self::opener::draw_seed;
+pub(crate) use self::requests::{Requests, User};
 use self::side::{Link, Side};
-pub(crate) use self::video::VideoCall;
-use super::{FlowTimers, Outbox, record_transfer};
+use super::{FlowTimers, Outbox};
 use crate::packet::{Packet, PacketKind};
-
-/// The stream that carries the request and the data.
-const STREAM: u64 = 0;
-/// Bytes of the request; our choice, the size of a short GET.
-const REQUEST_BYTES: u64 = 100;
-/// Bytes offered at one time if the amount of data is unlimited.
-const MOST_OFFERED: u64 = 1 << 20;
-
-/// The most bytes that a library may accept at one instant; it could not send more.
-const MOST_TAKEN: u64 = 256 << 20;
 
 /// Both ends of a flow over a library.
 pub(crate) struct EndpointFlow {
@@ -40,16 +36,11 @@ pub(crate) struct EndpointFlow {
     start: Time,
     stop: Time,
     warmup: Time,
-    /// The amount of data, if limited.
-    bytes: Option<u64>,
-    /// The camera and the screen of a call.
-    video: Option<Box<VideoCall>>,
-    /// When the client began to connect; `None` once the transfer is complete.
-    began: Option<Time>,
-    /// Whether the client is connected.
-    is_connected: bool,
-    /// Data that the server has not yet written; `None` before the request arrives.
-    to_write: Option<u64>,
+    /// When it stopped.
+    stopped: Time,
+    application: Application,
+    opener: Opener,
+    client_state: ClientState,
     /// Whether lost packets of the flow are recorded, so that their contents can be freed.
     notes_losses: bool,
     /// Data that the client has read.
@@ -60,6 +51,28 @@ pub(crate) struct EndpointFlow {
     pub(crate) lost: Option<(Time, String)>,
 }
 
+/// What a flow is used for.
+pub(crate) enum Application {
+    /// Requests and responses.
+    Requests(Requests),
+    /// The camera and the screen of a call.
+    Video(VideoCall),
+    /// The microphone and the loudspeaker of a call.
+    Voice(VoiceCall),
+}
+
+/// The state of the client's connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ClientState {
+    /// It has not begun to connect.
+    Idle,
+    /// It began to connect at this time.
+    Connecting(Time),
+    Connected,
+    /// The connection ended while nothing was asked for, as by an idle timeout.
+    Closed,
+}
+
 /// The settings of a flow.
 pub(crate) struct About<'a> {
     /// Its number.
@@ -68,10 +81,8 @@ pub(crate) struct About<'a> {
     pub(crate) name: String,
     /// The transport's name in the scenario.
     pub(crate) transport: &'a str,
-    /// The amount of data, if limited.
-    pub(crate) bytes: Option<u64>,
-    /// The video, in a call.
-    pub(crate) video: Option<VideoCall>,
+    /// What it is used for.
+    pub(crate) application: Application,
     /// The largest packet of the path.
     pub(crate) mtu: u32,
     /// Whether hosts pass the ECN field on.
@@ -94,34 +105,30 @@ impl EndpointFlow {
     /// # Errors
     /// The library refuses the path.
     pub(crate) fn new(
-        stack: &dyn Stack,
+        stack: Arc<dyn Stack>,
         about: About<'_>,
         failure: &FirstFailure,
     ) -> Result<EndpointFlow, String> {
         if !HAS_LIBRARIES {
             return Err(NO_LIBRARIES.to_owned());
         }
-        let About { flow, name, transport, bytes, video, mtu, ecn, times, warmup, seeds } = about;
+        let About { flow, name, transport, application, mtu, ecn, times, warmup, seeds } = about;
         let (start, stop) = times;
         let link = Link { flow, header_bytes: stack.carries().header_bytes(), mtu, ecn };
-        let side = |role, seed| {
-            let end = stack.open(HostSettings { role, seed, mtu }, Time::ZERO)?;
-            let names = (transport.to_owned(), name.clone());
-            Ok::<_, String>(Side::new(Guarded::new(end, names, role, failure.clone()), role, link))
-        };
-        let [of_client, of_server] = seeds;
+        let names = (transport.to_owned(), name);
+        let opener = Opener::new(stack, mtu, names, failure.clone(), seeds);
+        let side = |role| Ok::<_, String>(Side::new(opener.open(role, Time::ZERO)?, role, link));
         Ok(EndpointFlow {
             flow,
-            client: side(Peer::Client, of_client)?,
-            server: side(Peer::Server, of_server)?,
+            client: side(Peer::Client)?,
+            server: side(Peer::Server)?,
             start: if start < stop { start } else { Time::NEVER },
             stop,
             warmup,
-            bytes,
-            video: video.map(Box::new),
-            began: None,
-            is_connected: false,
-            to_write: None,
+            stopped: Time::NEVER,
+            application,
+            opener,
+            client_state: ClientState::Idle,
             notes_losses: false,
             delivered_bytes: 0,
             ce_bytes: 0,
@@ -134,7 +141,7 @@ impl EndpointFlow {
         FlowTimers {
             receiver: self.client.due,
             sender: self.server.due,
-            rest: self.start.min(self.stop).min(self.next_frame()),
+            rest: self.start.min(self.stop).min(self.next_action()),
         }
     }
 
@@ -156,9 +163,14 @@ impl EndpointFlow {
         self.server.end.stats()
     }
 
-    /// When the unfinished transfer began; `None` if no limited transfer is in progress.
-    pub(crate) fn under_way_since(&self) -> Option<Time> {
-        self.bytes.and(self.began)
+    /// When the application acts next, once it has started.
+    fn next_action(&self) -> Time {
+        match &self.application {
+            _ if self.client_state == ClientState::Idle => Time::NEVER,
+            Application::Requests(requests) => requests.next_timer(),
+            Application::Video(video) => video.next,
+            Application::Voice(voice) => voice.next,
+        }
     }
 
     /// Handles its expired timers.
@@ -170,13 +182,13 @@ impl EndpointFlow {
         let now = out.now;
         self.free_lost(out);
         if self.start <= now {
-            (self.start, self.began) = (Time::NEVER, Some(now));
-            if let Some(video) = &mut self.video {
-                video.next = now;
+            self.start = Time::NEVER;
+            match &mut self.application {
+                Application::Requests(requests) => requests.on_timer(now),
+                Application::Video(video) => video.next = now,
+                Application::Voice(_) => {} // the server begins once it is connected
             }
-            self.client.end.call(now, "connect", |end| end.connect(now));
-            self.act(Peer::Client, out);
-            self.client.set_due(now);
+            self.connect(out);
         }
         for role in [Peer::Client, Peer::Server] {
             let mut idle = 0;
@@ -188,17 +200,34 @@ impl EndpointFlow {
         }
         if self.stop <= now {
             self.stop(out);
-        } else if self.next_frame() <= now {
-            self.film(out);
+        } else if self.next_action() <= now {
+            match &mut self.application {
+                Application::Requests(requests) => {
+                    requests.on_timer(now);
+                    self.request(out);
+                }
+                Application::Video(_) | Application::Voice(_) => self.send_frame(out),
+            }
         }
+    }
+
+    /// Begins to connect.
+    fn connect(&mut self, out: &mut Outbox<'_>) {
+        let now = out.now;
+        self.client_state = ClientState::Connecting(now);
+        self.client.end.call(now, "connect", |end| end.connect(now));
+        self.act(Peer::Client, out);
+        self.client.set_due(now);
     }
 
     /// Stops the application: both ends close, and later arrivals are discarded.
     fn stop(&mut self, out: &mut Outbox<'_>) {
         let now = out.now;
-        self.stop = Time::NEVER;
-        if let Some(video) = &mut self.video {
-            video.next = Time::NEVER;
+        (self.stop, self.stopped) = (Time::NEVER, self.stop);
+        match &mut self.application {
+            Application::Requests(requests) => requests.stop(),
+            Application::Video(video) => video.next = Time::NEVER,
+            Application::Voice(voice) => voice.next = Time::NEVER,
         }
         for side in [&mut self.client, &mut self.server] {
             side.end.call(now, "close", |end| end.close(now));
@@ -208,8 +237,8 @@ impl EndpointFlow {
         }
     }
 
-    /// Handles a packet that reaches one end; returns the next timer of that end. Cold, so that
-    /// this code does not affect how the main loop is compiled.
+    /// Handles a packet that reaches one end; returns the next timer of that end or of the
+    /// application. Cold, so that this code does not affect how the main loop is compiled.
     #[cold]
     pub(crate) fn on_packet(&mut self, role: Peer, packet: &Packet, out: &mut Outbox<'_>) -> Time {
         if !HAS_LIBRARIES {
@@ -217,6 +246,7 @@ impl EndpointFlow {
         }
         let now = out.now;
         if role == Peer::Client
+            && !matches!(self.application, Application::Voice(_))
             && let Some(counted) = out.counted()
         {
             counted.one_way.add(now.since(packet.sent).as_nanos());
@@ -231,7 +261,7 @@ impl EndpointFlow {
         self.side(role.other()).in_flight.recycle(content);
         self.act(role, out);
         self.side(role).set_due(now);
-        self.due(role)
+        self.due(role).min(self.next_action())
     }
 
     /// Handles the events of one end and sends its datagrams; returns the number sent.
@@ -243,13 +273,14 @@ impl EndpointFlow {
                 is_quiet = false;
                 match (role, &event) {
                     (Peer::Client, ConnectionEvent::Connected) => self.count_handshake(out),
+                    (Peer::Server, ConnectionEvent::Connected) => self.begin_voice(out.now),
                     (Peer::Client, ConnectionEvent::FrameComplete(number)) => {
-                        self.show(*number, out);
+                        self.on_frame(*number, out);
                     }
                     _ => {}
                 }
-                if let Some(finished) = self.on_event(role, event, out.now) {
-                    record_transfer((out.now, self.warmup), self.flow, finished, out);
+                if let Some(stream) = self.on_event(role, event, out.now) {
+                    self.complete(stream, out);
                 }
             }
             let sent = self.side(role).flush(out);
@@ -262,86 +293,12 @@ impl EndpointFlow {
 
     /// Records that the client has connected; the handshake counts if it began after the warm-up.
     fn count_handshake(&mut self, out: &mut Outbox<'_>) {
-        let began = self.began.filter(|&began| began >= self.warmup && !self.is_connected);
-        self.is_connected = true;
-        if let Some(began) = began {
+        let before = std::mem::replace(&mut self.client_state, ClientState::Connected);
+        if let ClientState::Connecting(began) = before
+            && began >= self.warmup
+        {
             let took = out.now.since(began);
             out.probe.classes[out.class as usize].handshake.add(took.as_nanos());
-        }
-    }
-
-    /// Handles an event; returns the transfer if the event completes it.
-    fn on_event(
-        &mut self,
-        role: Peer,
-        event: ConnectionEvent,
-        now: Time,
-    ) -> Option<FinishedTransfer> {
-        match (role, event) {
-            (Peer::Client, ConnectionEvent::Connected) if self.video.is_none() => {
-                let asked = self
-                    .client
-                    .end
-                    .call(now, "write", |end| end.write(now, STREAM, REQUEST_BYTES, true));
-                if asked.is_some_and(|taken| taken != REQUEST_BYTES) {
-                    let why = format!("it does not take the {REQUEST_BYTES} bytes of a request");
-                    self.client.end.fail(now, "write", &why);
-                }
-                None
-            }
-            (Peer::Client, ConnectionEvent::Readable(STREAM)) => {
-                let Read { bytes, is_finished } = self.client.read(now, STREAM);
-                self.delivered_bytes += bytes;
-                let start = self.began.filter(|_| is_finished)?;
-                self.began = None;
-                Some(FinishedTransfer { start, bytes: self.delivered_bytes })
-            }
-            (Peer::Server, ConnectionEvent::Readable(STREAM)) => {
-                let read = self.server.read(now, STREAM);
-                if read.is_finished && self.to_write.is_none() {
-                    self.to_write = Some(self.bytes.unwrap_or(u64::MAX));
-                    self.pour(now);
-                }
-                None
-            }
-            (Peer::Server, ConnectionEvent::Writable(STREAM)) => {
-                self.pour(now);
-                None
-            }
-            (_, ConnectionEvent::Closed(reason)) => {
-                if self.began.is_some() {
-                    self.lost.get_or_insert((now, reason));
-                }
-                None
-            }
-            _ => None,
-        }
-    }
-
-    /// Lets the server write as much as its library accepts.
-    fn pour(&mut self, now: Time) {
-        let mut all = 0;
-        while let Some(left) = self.to_write.filter(|left| *left > 0) {
-            let offered = left.min(MOST_OFFERED);
-            let last = self.bytes.is_some() && offered == left;
-            let written =
-                self.server.end.call(now, "write", |end| end.write(now, STREAM, offered, last));
-            let taken = written.unwrap_or(0);
-            if taken > offered {
-                let why = format!("it took {taken} of {offered} bytes");
-                return self.server.end.fail(now, "write", &why);
-            }
-            all += taken;
-            if all > MOST_TAKEN {
-                let why = format!(
-                    "it took {all} bytes at one instant; a few congestion windows are enough"
-                );
-                return self.server.end.fail(now, "write", &why);
-            }
-            self.to_write = Some(if self.bytes.is_some() { left - taken } else { left });
-            if taken < offered {
-                return;
-            }
         }
     }
 

@@ -54,6 +54,13 @@ impl Side {
         Side { end, role, link, in_flight, held, due: Time::NEVER, sent_bytes: 0, unread_bytes: 0 }
     }
 
+    /// Begins another connection with this end. Datagrams in flight still arrive.
+    pub(super) fn replace(&mut self, end: Guarded) {
+        self.end = end;
+        self.held.clear();
+        self.due = Time::NEVER;
+    }
+
     /// A datagram arrives.
     pub(super) fn input(&mut self, now: Time, packet: &Packet, content: &[u8]) {
         let datagram = Datagram { ecn: packet.ecn, bytes: content };

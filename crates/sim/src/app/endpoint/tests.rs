@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use sojourn_aqm::Span;
-use sojourn_endpoint::{Carries, ConfiguredStack, Datagram, Endpoint, Transmit, VideoFrame};
+use sojourn_endpoint::{
+    Carries, ConfiguredStack, Datagram, Endpoint, HostSettings, MediaFrame, Read, Transmit,
+};
 use sojourn_record::Run;
 use sojourn_scenario::{Resolved, Scenario, Source};
 
@@ -349,7 +351,7 @@ impl Endpoint for CameraEnd {
         panic!("a call has no streams")
     }
 
-    fn send_frame(&mut self, _now: Time, frame: VideoFrame) -> u64 {
+    fn send_frame(&mut self, _now: Time, frame: MediaFrame) -> u64 {
         self.offered += 1;
         if self.offered.is_multiple_of(2) {
             return 0;
@@ -408,6 +410,10 @@ fn a_larger_frame_than_offered_and_the_wrong_kind_of_library_are_refused() {
     let message = try_call(&call(), 1).expect_err("it is refused").to_string();
     assert!(message.contains("send_frame: 901 bytes of a frame of 900"), "{message}");
     let message = refusal(&call(), "x", Steady::default());
-    let sentence = "steady 1 carries kind `bulk`, and flows[0].app has kind `video`; change one";
+    let sentence =
+        "steady 1 carries kind `bulk` or `transfers`, and flows[0].app has kind `video`; ";
     assert!(message.contains(sentence), "{message}");
+    let pages = SCENARIO.replace("kind = 'bulk'", "kind = 'web'");
+    let message = refusal(&pages, "x", Steady::default());
+    assert!(message.contains("and flows[0].app has kind `web`"), "{message}");
 }
