@@ -9,7 +9,7 @@ import pytest
 
 import sojourn
 from sojourn import _core
-from sojourn.endpoint import with_endpoints
+from sojourn.endpoint import contending_libraries, parse_libraries, with_endpoints
 from sojourn.errors import InputError
 
 SCENARIO = """
@@ -96,6 +96,44 @@ def test_bad_input_ends_in_one_sentence(folder, options, sentence):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert sentence in done.stderr and "Traceback" not in done.stderr
+
+
+def test_several_libraries_are_contenders(folder):
+    given = parse_libraries(["quic=quinn:cc=cubic,receive_window=2MB,quinn:cc=newreno"])
+    assert given == {"quic": ["quinn:cc=cubic,receive_window=2MB", "quinn:cc=newreno"]}
+    comparison = sojourn.compare("quic.toml", ["codel", "pie"], 2, endpoints=given)
+    first, second = given["quic"]
+    names = [f"codel with {first}", f"pie with {first}", f"codel with {second}"]
+    assert comparison.aqms[:3] == names
+    assert comparison.results[names[0]][0].digest != comparison.results[names[2]][0].digest
+    own = sojourn.compare("quic.toml", [], 1, endpoints=given)
+    assert [name.partition(" with ")[2] for name in own.aqms] == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"quic": ["quinn", "quinn"]}, "endpoints quic: `quinn` is given twice"),
+        ({"quic": []}, "endpoints quic: a library is missing"),
+    ],
+)
+def test_a_list_of_libraries_without_sense_is_refused(given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        contending_libraries(given)
+
+
+def test_a_page_over_quinn_is_streams_of_one_connection(folder):
+    pages = 'kind = "web", object = ["5kB"], objects = 10, reading = "100ms"'
+    (folder / "quic.toml").write_text(SCENARIO.replace('kind = "bulk"', pages))
+    result = sojourn.run("quic.toml", endpoints={"quic": "quinn"})
+    streams = result.rows("streams")
+    assert len(result.rows("transfers")) > 3
+    assert sorted(row["stream"] for row in streams) == [*range(len(streams))]
+    assert all(row["goodput_bps"] > 0 for row in streams if row["complete"])
+    assert result.summary["class/download/completion_p50"] > 0.1
+    why = r"`transfers`, and flows\[0\]\.app has kind `web`"
+    with pytest.raises(_core.ScenarioError, match=why):
+        sojourn.run("quic.toml", endpoints={"quic": "smoltcp"})
 
 
 def test_endpoints_that_are_not_a_mapping_are_refused(folder):

@@ -9,16 +9,20 @@ as processes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from sojourn import _core
 from sojourn.errors import InputError
 
 __all__ = [
-    "is_process", "library_file", "open_library", "parse_endpoints", "transports", "with_endpoints",
-    "without_process",
+    "EndpointsLike", "contending_libraries", "is_process", "library_file", "open_library",
+    "parse_endpoints", "parse_libraries", "transports", "with_endpoints", "without_process",
 ]  # fmt: skip
+
+EndpointsLike = Mapping[str, str | Sequence[str]]
+"""The libraries to compare, or the only one, keyed by the scenario's name of the transport."""
 
 _PROCESS = "process:"
 _File = tuple[str, str, str, str | None]
@@ -114,3 +118,50 @@ def parse_endpoints(texts: Iterable[str]) -> dict[str, str] | None:
             raise InputError(f"--endpoint {text}: `{transport}` is given twice; give one library")
         endpoints[transport] = library
     return endpoints or None
+
+
+def parse_libraries(texts: Iterable[str]) -> dict[str, list[str]] | None:
+    """The libraries of options such as ``quic=quinn:cc=cubic,quinn:cc=bbr``; None without any.
+
+    An item that is a setting, ``name=value`` without a colon before, belongs to the library before.
+
+    Raises:
+        InputError: see `parse_endpoints`.
+    """
+    endpoints = parse_endpoints(texts)
+    if endpoints is None:
+        return None
+    return {name: _split(text) for name, text in endpoints.items()}
+
+
+def _split(text: str) -> list[str]:
+    libraries: list[str] = []
+    for item in text.split(","):
+        if libraries and "=" in item and ":" not in item.split("=", 1)[0]:
+            libraries[-1] += f",{item}"
+        else:
+            libraries.append(item.strip())
+    return libraries
+
+
+def contending_libraries(endpoints: EndpointsLike | None) -> dict[str, dict[str, str] | None]:
+    """The libraries of each contender, by its name, which is empty if it is the only one.
+
+    Raises:
+        InputError: a library is given twice, or none.
+    """
+    if not isinstance(endpoints, Mapping):
+        return {"": endpoints}
+    given = {
+        name: [libraries] if isinstance(libraries, str) else [*libraries]
+        for name, libraries in endpoints.items()
+    }
+    for name, libraries in given.items():
+        for place, library in enumerate(libraries):
+            if library in libraries[:place]:
+                raise InputError(f"--endpoint {name}: `{library}` is given twice; give it once")
+        if not libraries or "" in libraries:
+            raise InputError(f"--endpoint {name}: a library is missing; write such as {name}=quinn")
+    several = [name for name, libraries in given.items() if len(libraries) > 1]
+    chosen = [dict(zip(given, libraries, strict=True)) for libraries in product(*given.values())]
+    return {" and ".join(each[name] for name in several): each for each in chosen}

@@ -20,7 +20,7 @@ from sojourn.comparing.until import MAX_SEEDS
 from sojourn.describing.aqm_list import split_all
 from sojourn.describing.library import load, parse_set
 from sojourn.describing.queues import choose_link, refuse_replaced
-from sojourn.endpoint import parse_endpoints, with_endpoints
+from sojourn.endpoint import parse_libraries
 from sojourn.engines import registry
 from sojourn.errors import InputError
 from sojourn.plots.outputs import check_format
@@ -38,6 +38,7 @@ Examples:
   sojourn compare demo.toml --engine sim,linux --seeds 3
   sojourn compare demo.toml --engine linux --kernel 6.1,7.2,./linux
   sojourn compare demo.toml --aqm "pie,pie:target=5ms,tupdate=5ms,fq(pie@linux)" --seeds 20
+  sojourn compare quic.toml --endpoint quic=./old.so,./new.so --seeds 10
 """
 )
 @options.scenario_argument
@@ -70,7 +71,11 @@ Examples:
     help="Engines; with several, every AQM runs on each.",
 )  # fmt: skip
 @options.engine_options
-@options.endpoint_option
+@click.option(
+    "--endpoint", "endpoints", multiple=True, metavar="TRANSPORT=LIBRARY[,LIBRARY...]",
+    help="Library for flows with this transport, such as quic=quinn; with several, such as "
+    "quic=quinn:cc=cubic,quinn:cc=bbr, every AQM runs with each. May be repeated.",
+)  # fmt: skip
 @options.link_option
 @click.option(
     "--fair", metavar="NAME=VALUE[,...]",
@@ -122,15 +127,16 @@ def compare(
     as_json: bool,
     **engine_options: Any,
 ) -> int:
-    """Compare AQMs on one link, or engines, under the same seeds.
+    """Compare AQMs on one link, engines, or transport libraries, under the same seeds.
 
     FILE is a scenario file or the name of a shipped scenario (`sojourn list scenarios`).
     """
     scenario = load(file, [parse_set(text) for text in sets])
-    scenario = with_endpoints(scenario, parse_endpoints(endpoints))
+    libraries = parse_libraries(endpoints)
     listed = split_all(aqms)
     engines = registry.select_variants(engine, engine_options)
-    if not listed and len(engines) < 2:
+    several = any(len(each) > 1 for each in (libraries or {}).values())
+    if not listed and len(engines) < 2 and not several:
         raise click.UsageError("Missing '--aqm': AQMs to compare, such as taildrop,codel.")
     chosen = choose_link(scenario, link)
     if listed:
@@ -141,6 +147,7 @@ def compare(
     planned = plan(
         scenario, listed, seeds, link=link, fair=dict(parse(fair)) if fair else None, jobs=jobs,
         engine=engines, metrics=metrics, memory=memory, until=until, max_seeds=max_seeds, race=race,
+        endpoints=libraries,
     )  # fmt: skip
     console.warn(planned.warnings)
     width = size or "page"

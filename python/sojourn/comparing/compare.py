@@ -1,4 +1,4 @@
-"""Run a scenario with several AQMs, or on several engines, under the same seeds."""
+"""Run a scenario with several AQMs, engines or transport libraries under the same seeds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sojourn.comparing.own_metrics import OwnMetric
 from sojourn.comparing.planned import plan
 from sojourn.control import Control
 from sojourn.describing.library import ScenarioLike, Sets
+from sojourn.endpoint import EndpointsLike
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike
 from sojourn.loading.bring import AqmsLike
@@ -38,14 +39,14 @@ def compare(
     ccs: Mapping[str, type[Control]] | None = None,
     memory: str | None = None,
     apps: Mapping[str, type] | None = None,
-    endpoints: Mapping[str, str] | None = None,
+    endpoints: EndpointsLike | None = None,
     drawing: Drawers | None = None,
     until: str | None = None,
     max_seeds: int | None = None,
     race: bool = False,
     **engine_options: Any,
 ) -> Comparison:
-    """Run a scenario with several AQMs, or on several engines, under the same seeds.
+    """Run a scenario with several AQMs, engines or transport libraries under the same seeds.
 
     Args:
         scenario: file, shipped name, `sojourn.scenario.Scenario` or loaded scenario.
@@ -66,7 +67,8 @@ def compare(
         ccs: see `sojourn.run`, like `apps` and `memory`; the same under every AQM.
         memory: a size such as ``32GB``; by default the free memory.
         apps: applications written in Python by the name of the flows.
-        endpoints: transport libraries, as for `sojourn.run`.
+        endpoints: transport libraries, as for `sojourn.run`; with several in a list for one
+            transport, every AQM runs with each, as ``codel with quinn:cc=bbr``.
         engine: one or several (``"sim,linux"``): every AQM runs on each, as ``codel on linux``.
         drawing: drawers of `sojourn.plots.background` that draw during the runs, for
             `Comparison.save`.

@@ -20,7 +20,7 @@ from sojourn.control import Control, CustomControl, custom_controls
 from sojourn.describing.arguments import in_order, optional, whole
 from sojourn.describing.library import ScenarioLike, Sets, load, seeded
 from sojourn.describing.queues import choose_link, framing_bytes, refuse_replaced
-from sojourn.endpoint import with_endpoints
+from sojourn.endpoint import EndpointsLike, contending_libraries, with_endpoints
 from sojourn.engines import registry
 from sojourn.engines.registry import EngineLike, EngineSelection
 from sojourn.errors import InputError, named
@@ -138,7 +138,7 @@ def plan(
     ccs: Mapping[str, type[Control]] | None = None,
     memory: str | None = None,
     apps: Mapping[str, type] | None = None,
-    endpoints: Mapping[str, str] | None = None,
+    endpoints: EndpointsLike | None = None,
     until: str | None = None,
     max_seeds: int | None = None,
     race: bool = False,
@@ -157,11 +157,21 @@ def plan(
     )
     measured, controls = bring_metrics(metrics), custom_controls(ccs)
     loaded = given.with_laws(brought.laws).with_apps(custom_apps(apps))
-    loaded, link = with_endpoints(loaded, endpoints), choose_link(loaded, link)
+    link = choose_link(loaded, link)
+    under = {
+        name: with_endpoints(loaded, each) for name, each in contending_libraries(endpoints).items()
+    }
+    loaded = next(iter(under.values()))
     if brought.aqms and sets:
         refuse_replaced(loaded, link)
-    named = share(brought.aqms or _own_aqm(loaded, link, on), [*(fair or {}).items()], brought.laws)
-    variants = _variants(loaded, link, _distinct(named, brought.laws), on)
+    own = _own_aqm(loaded, link, on, under)
+    named = share(brought.aqms or own, [*(fair or {}).items()], brought.laws)
+    aqms = _distinct(named, brought.laws)
+    variants = {
+        f"{name} with {libraries}" if libraries else name: variant
+        for libraries, scenario in under.items()
+        for name, variant in _variants(scenario, link, aqms, on).items()
+    }
     if rule is not None:
         check_contenders(list(variants), len(on))
     jobs = optional("jobs", jobs)
@@ -242,9 +252,14 @@ def choose_seeds(first: int, seeds: int | Iterable[int]) -> list[int]:
     return listed
 
 
-def _own_aqm(scenario: _core.Scenario, link: str, on: Sequence[EngineSelection]) -> Sequence[str]:
-    """The scenario's own AQM, used when engines are compared."""
-    return [scenario.queue(link)] if len(on) > 1 else []
+def _own_aqm(
+    scenario: _core.Scenario, link: str, on: Sequence[EngineSelection],
+    under: Mapping[str, _core.Scenario],
+) -> Sequence[str]:  # fmt: skip
+    """The scenario's own AQM, used when engines or transport libraries are compared."""
+    if len(under) > 1 and len(on) > 1:
+        raise InputError("--endpoint: several libraries run on engine sim only; name no others")
+    return [scenario.queue(link)] if len(on) > 1 or len(under) > 1 else []
 
 
 def _distinct(aqms: Sequence[str], laws: list[_core.CustomLaw]) -> list[str]:
