@@ -105,8 +105,8 @@ pub struct Ledger {
     /// Whether a flow whose ECN field changes may be reordered (RFC 9332 selects one of two queues
     /// by that field).
     is_dual: bool,
-    /// See [`is_crowded`].
-    is_crowded: bool,
+    /// See [`changes_queues`].
+    changes_queues: bool,
     /// Number of packets dropped, by stage and cause.
     pub drops: BTreeMap<(Stage, Cause), u64>,
     /// Number of packets marked.
@@ -147,7 +147,7 @@ impl Ledger {
         let stream = (packet.flow, self.is_dual && packet.is_l4s);
         let before = self.last_of_flow.insert(stream, packet.id);
         let in_order = before.is_none_or(|id| id < packet.id);
-        let in_order = in_order || self.is_crowded;
+        let in_order = in_order || self.changes_queues;
         self.promise(in_order, || "a flow keeps its order".to_string());
     }
 
@@ -208,12 +208,14 @@ pub fn most_waiting(spec: &QdiscSpec, limit: Limit) -> Limit {
     }
 }
 
-/// Whether a flow may be reordered because few queues are configured: Linux `sch_cake.c`,
-/// `cake_hash`, gives a queue's tag to the ninth flow of a set while the queue holds packets;
-/// `sch_fq.c`, `fq_fastpath_check`, passes a packet whose flow shares a throttled queue.
-fn is_crowded(spec: &QdiscSpec) -> bool {
+/// Whether a flow may change its queue and so be reordered: Linux `sch_cake.c`, `cake_hash`, gives
+/// a queue's tag to the ninth flow of a set while the queue holds packets; `sch_fq.c`,
+/// `fq_fastpath_check`, passes a packet whose flow shares a throttled queue; queue protection sends
+/// single packets to the other queue (RFC 9957 §4.2.1).
+fn changes_queues(spec: &QdiscSpec) -> bool {
+    let settings = [("cake", "flows"), ("fq", "orphan_mask"), ("dualpi2", "protection")];
     let sets = |key: &str| spec.settings.iter().any(|(set, _)| set == key);
-    spec.law == "cake" && sets("flows") || spec.law == "fq" && sets("orphan_mask")
+    settings.iter().any(|&(law, key)| spec.law == law && sets(key))
 }
 
 impl Host {
@@ -236,7 +238,7 @@ impl Host {
             ledger: Ledger {
                 digest: 0xcbf2_9ce4_8422_2325,
                 is_dual: spec.law == "dualpi2",
-                is_crowded: is_crowded(spec),
+                changes_queues: changes_queues(spec),
                 ..Ledger::default()
             },
         }

@@ -34,6 +34,7 @@ const NEEDED: &[&str] = &[
     "maxrate=200kbit",
     "horizon=2ms",
     "weight1=20kB,weight2=20kB",
+    "protection=true",
 ];
 
 /// Parameters that need more flows than the host has, with the tests that show their effects:

@@ -44,6 +44,11 @@ fn with_link_back(
     choice: &mut Choice,
 ) -> Links {
     link(text, "back", (100_000.0, most), choice);
+    // No other link follows, which damaged packets would load.
+    if choice.chance(0.05) {
+        let rate = choice.between(1e-4, 0.1);
+        let _ = writeln!(text, "corrupt = {{ rate = {rate:.5}, correlation = 0.25 }}");
+    }
     let reorders = text.contains("reorder = true") || text.contains("reorder = {");
     Links { forward, back: vec!["back".to_owned()], needs_back: false, reorders }
 }
@@ -189,7 +194,10 @@ fn impairments(text: &mut String, choice: &mut Choice) {
             "jitter = {{ kind = \"schedule\", steps = [[\"0s\", \"{span}us\"], [\"1s\", \"0us\"], \
              [\"1200ms\", \"{spread}us\"]], reorder = {reorder} }}"
         ),
-        3 | 4 => format!(r#"loss = {{ kind = "bernoulli", rate = {part:.5} }}"#),
+        3 => format!(r#"loss = {{ kind = "bernoulli", rate = {part:.5} }}"#),
+        4 => {
+            format!(r#"loss = {{ kind = "bernoulli", rate = {part:.5}, correlation = {part:.2} }}"#)
+        }
         5 => format!(
             "loss = {{ kind = \"gilbert-elliott\", enter = 0.01, leave = 0.3, bad = 0.8, \
              good = {part:.5} }}"
@@ -206,10 +214,13 @@ fn impairments(text: &mut String, choice: &mut Choice) {
              p14 = {:.5} }}",
             (1.0 - part) / 2.0
         ),
-        18 => format!(
-            "jitter = {{ kind = \"netem\", mean = \"{span}us\", deviation = \"{spread}us\", \
-             distribution = \"paretonormal\", reorder = {reorder} }}"
-        ),
+        18 => {
+            let shape = choice.of_these(&["uniform", "normal", "pareto", "paretonormal"]);
+            format!(
+                "jitter = {{ kind = \"netem\", mean = \"{span}us\", deviation = \"{spread}us\", \
+                 distribution = \"{shape}\", reorder = {reorder} }}"
+            )
+        }
         19 => format!("reorder = {{ rate = {part:.5}, correlation = 0.25, gap = 5 }}"),
         _ => return,
     };
