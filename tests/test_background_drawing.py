@@ -61,7 +61,7 @@ def saved(compared, folder: Path, count: int) -> dict[str, bytes]:
 @pytest.mark.long
 @pytest.mark.nightly
 def test_processes_draw_what_this_one_draws(compared, here, tmp_path):
-    assert len(here) == 7  # five figures, the report, the numbers
+    assert len(here) == 10  # eight figures, the report, the numbers
     assert saved(compared, tmp_path, count=2) == here
 
 

@@ -127,7 +127,7 @@ def test_many_flows_over_a_library_share_the_link(folder):
         ((".version = \"0.1.0\",", ""), "its table has no version; it identifies a run"),
         (("info->carries = SOJOURN_ENDPOINT_UDP_PAYLOAD", "info->carries = 7"),
          "its datagrams carry 7"),
-        (("info->settings = text", "info->flags = 8"), "has flags 0x8; only"),
+        (("info->settings = text", "info->flags = 8"), "has flags 0x8; see SOJOURN_ENDPOINT_ECN"),
         (("static uint64_t least", "__attribute__((constructor)) static void c(void) { abort(); }\n"
           "static uint64_t least"),
          "ends the process that loads it (signal 6); see what it does at its start (a constructor, "

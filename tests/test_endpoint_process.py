@@ -7,6 +7,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -99,11 +100,11 @@ def digest(endpoints: dict[str, str]) -> str:
 
 def left_behind() -> list[str]:
     """Children of this process that run a transport library."""
-    children = [
-        Path("/proc", child, "cmdline")
-        for task in Path("/proc/self/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
+    children = []
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError):  # a thread may end meanwhile
+            names = (task / "children").read_text().split()
+            children += [Path("/proc", child, "cmdline") for child in names]
     return [str(file) for file in children if b"/fd/" in file.read_bytes()]
 
 

@@ -152,7 +152,7 @@ def test_a_key_is_shown_with_its_value_its_default_and_its_parts():
     assert "links.rate (rate, or table of kind schedule | bucket | trace" in explain("links.rate")
     assert 'default "0s"' in explain("warmup")
     assert "list of [time, rate, or 0bit]; must be given" in explain("links.rate.schedule.steps")
-    assert re.search(r"^  parallel +\(whole number, 1 to 32", explain("flows.app.web"), re.M)
+    assert re.search(r"^  parallel +\(whole number, 1 to 100", explain("flows.app.web"), re.M)
 
 
 def test_the_name_of_a_link_does_not_matter():

@@ -49,7 +49,7 @@ def renamed(value: Any) -> Any:
 
 
 def hostile_result(result: Result) -> Result:
-    tables = {name: renamed(result.table(name)) for name in ("states", "histograms")}
+    tables = {name: renamed(result.table(name)) for name in ("flows", "states", "histograms")}
     return Result(SyntheticRun(tables, renamed(result.summary_rows), SIM))
 
 

@@ -167,6 +167,7 @@ def test_the_verdict_and_its_figure_come_first_then_conclusions_tables_and_other
 AXES = {
     "delay_cdf": ("log", "linear"), "plane": ("log", "linear"), "pareto": ("log", "linear"),
     "delay_time": ("linear", "log"), "completion": ("log", "linear"),
+    **dict.fromkeys(("window_time", "rtt_time", "goodput_time"), ("linear", "linear")),
 }  # fmt: skip
 LINUX = {"engine": "linux", "linux": {"kernel": "6.1.192", "where": "guest, virtual time"}}
 

@@ -52,7 +52,7 @@ COMMANDS = {
     ),
     "compare": Entry(
         "compare", "compare",
-        "Compare AQMs on one link, or engines, under the same seeds.",
+        "Compare AQMs on one link, engines, or transport libraries, under the same seeds.",
         computes=True,
     ),
     "completion": Entry(

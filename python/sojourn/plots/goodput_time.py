@@ -19,4 +19,4 @@ def goodput_time(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run recorded its flows.
     """
-    return flow_series.drawn(results, "goodput_bps", "Goodput over time", "goodput [Mbit/s]", 1e-6)
+    return flow_series.drawn(results, "goodput_time")

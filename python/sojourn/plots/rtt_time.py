@@ -19,6 +19,4 @@ def rtt_time(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run recorded its flows.
     """
-    return flow_series.drawn(
-        results, "srtt_ns", "Smoothed round trip over time", "smoothed round trip [ms]", 1e-6
-    )
+    return flow_series.drawn(results, "rtt_time")

@@ -19,6 +19,4 @@ def window_time(results: Results, link: str) -> Figure:
     Raises:
         NothingToPlot: no run recorded its flows.
     """
-    return flow_series.drawn(
-        results, "cwnd_bytes", "Congestion window over time", "congestion window [kB]", 1e-3
-    )
+    return flow_series.drawn(results, "window_time")

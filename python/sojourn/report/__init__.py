@@ -55,6 +55,9 @@ _CAPTIONS = {
     "no other beats in both.",
     "completion": "Transfers of all seeds pooled. A transfer that did not finish counts as longer "
     "than the time for which it ran. A triangle marks a lower bound.",
+    "window_time": "A line per flow, first seed.",
+    "rtt_time": "A line per flow, first seed.",
+    "goodput_time": "A line per flow, first seed: means of a hundredth of the run.",
 }
 _CAPTIONS_OF_ONE_SEED = {
     "delay_cdf": "Packets of the only seed.",
@@ -63,6 +66,9 @@ _CAPTIONS_OF_ONE_SEED = {
     "joins the AQMs that no other beats in both.",
     "completion": "Transfers of the only seed. A transfer that did not finish counts as longer "
     "than the time for which it ran. A triangle marks a lower bound.",
+    "window_time": "A line per flow, first seed.",
+    "rtt_time": "A line per flow, first seed.",
+    "goodput_time": "A line per flow, first seed: means of a hundredth of the run.",
 }
 # The space between a number and a unit or what else belongs to it.
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=[%\w])")

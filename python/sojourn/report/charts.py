@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from sojourn.comparing.dominance import PAIR
 from sojourn.comparing.shaping import omitted_figures
 from sojourn.describing.formatting import axis_label
 from sojourn.describing.metrics import row_of
-from sojourn.plots import data, shapes
+from sojourn.plots import data, flow_lines, shapes
 from sojourn.plots.data import Floats, Results
 from sojourn.plots.naming import Area, Segment, placed
 from sojourn.plots.palette import DASHES
@@ -49,6 +50,8 @@ _LOSS, _MARK = "var(--loss)", "var(--mark)"
 _WHISKERS = "whiskers 5 and 95 %, box 25 to 75 %, line median; ▸ at least"
 
 Keys = Mapping[str, Key]
+Panel = tuple[Box, AxisScale, AxisScale]
+"""Its area, and its scales of time and of values."""
 
 
 def charts(comparison: ComparedRuns) -> dict[str, dict[str, str]]:
@@ -234,25 +237,13 @@ def _delay_time(results: Results, link: str, of: Keys, size: str) -> Canvas | No
     delays = {aqm: d for aqm, d in delays.items() if np.isfinite(d[1]).any()}
     if not delays:
         return None
-    columns = 1 if len(delays) == 1 or size == "narrow" else 2
-    rows = -(-len(delays) // columns)
-    width, each = WIDTHS[size], 130.0
-    # On a narrow screen a line below the title explains the ticks.
-    above = _FIRST_PANEL[size]
-    canvas = Canvas(width, TOP + above + rows * each + 10.0, f"Queue delay over time at {link}")
     low, high = shapes.delay_limits(list(delays.values()))
-    y = AxisScale(low, high, is_log=True)
-    left = 30.0 + number_width(y)
-    across = (width - left - 10 - (columns - 1) * _BETWEEN) / columns
-    for place, (aqm, (t_s, delay_s)) in enumerate(delays.items()):
-        row, column = divmod(place, columns)
-        start, top = left + column * (across + _BETWEEN), canvas.top + above + row * each
-        box = Box(start, top, start + across, top + each - 32.0)
-        at_x = AxisScale(0.0, float(t_s[-1])).between(box.left, box.right)
-        at_y = y.between(box.bottom, box.top)
-        is_last = place + columns >= len(delays)
-        canvas.axes(box, at_x, at_y, shown_x=is_last, shown_y=column == 0)
-        canvas.text(start, top - 5, aqm, fill=colour(of[aqm]), weight="bold", most=across)
+    ends = {aqm: float(t_s[-1]) for aqm, (t_s, _) in delays.items()}
+    title, y = f"Queue delay over time at {link}", AxisScale(low, high, is_log=True)
+    # On a narrow screen a line below the title explains the ticks.
+    canvas, panels = _over_time(title, (y, "queue delay [ms]"), ends, of, size)
+    for aqm, (box, at_x, at_y) in panels.items():
+        t_s, delay_s = delays[aqm]
         times, values = data.thinned(t_s, np.maximum(delay_s * 1e3, low), _MOST_POINTS)
         canvas.line(at_x.at(times), at_y.at(values), colour(of[aqm]), 0.9)
         for var, stroke, edge, to in (
@@ -262,10 +253,48 @@ def _delay_time(results: Results, link: str, of: Keys, size: str) -> Canvas | No
             # Ticks within one pixel look like one.
             at = np.unique(at_x.at(ticks_s[counts > 0]).round(1)).tolist()
             canvas.segments([(tick, edge, tick, edge + to) for tick in at], stroke, 0.7)
-    canvas.text((left + width - 10) / 2, canvas.height - 6, "time [s]", anchor="middle")
-    canvas.text(12, canvas.height / 2, "queue delay [ms]", anchor="middle", turned=True)
     _ticks_explained(canvas, size)
     return canvas
+
+
+def _of_flows(kind: str, results: Results, _link: str, of: Keys, size: str) -> Canvas | None:
+    found = flow_lines.lines(results, kind)
+    if not found:
+        return None
+    ends = {aqm: max(float(t_s[-1]) for t_s, _ in lines) for aqm, lines in found.items()}
+    y = AxisScale(0.0, flow_lines.highest(found)), flow_lines.QUANTITIES[kind].label
+    canvas, panels = _over_time(flow_lines.title(results, kind), y, ends, of, size)
+    for aqm, (_, at_x, at_y) in panels.items():
+        for line in found[aqm]:
+            times, values = data.thinned(*line, _MOST_POINTS)
+            canvas.line(at_x.at(times), at_y.at(values), colour(of[aqm]), 0.8)
+    return canvas
+
+
+def _over_time(
+    title: str, y: tuple[AxisScale, str], ends: Mapping[str, float], of: Keys, size: str
+) -> tuple[Canvas, dict[str, Panel]]:
+    """A panel with axes for each AQM, whose time ends at `ends`."""
+    columns = 1 if len(ends) == 1 or size == "narrow" else 2
+    width, each, above = WIDTHS[size], 130.0, _FIRST_PANEL[size]
+    canvas = Canvas(width, TOP + above + -(-len(ends) // columns) * each + 10.0, title)
+    scale, label = y
+    left = 30.0 + number_width(scale)
+    across = (width - left - 10 - (columns - 1) * _BETWEEN) / columns
+    panels = {}
+    for place, (aqm, end) in enumerate(ends.items()):
+        row, column = divmod(place, columns)
+        start, top = left + column * (across + _BETWEEN), canvas.top + above + row * each
+        box = Box(start, top, start + across, top + each - 32.0)
+        at_x = AxisScale(0.0, end).between(box.left, box.right)
+        at_y = scale.between(box.bottom, box.top)
+        is_last = place + columns >= len(ends)
+        canvas.axes(box, at_x, at_y, shown_x=is_last, shown_y=column == 0)
+        canvas.text(start, top - 5, aqm, fill=colour(of[aqm]), weight="bold", most=across)
+        panels[aqm] = (box, at_x, at_y)
+    canvas.text((left + width - 10) / 2, canvas.height - 6, "time [s]", anchor="middle")
+    canvas.text(12, canvas.height / 2, label, anchor="middle", turned=True)
+    return canvas, panels
 
 
 def _ticks_explained(canvas: Canvas, size: str) -> None:
@@ -333,4 +362,5 @@ _KINDS: dict[str, Callable[[Results, str, Keys, str], Canvas | None]] = {
     "pareto": _pareto,
     "delay_time": _delay_time,
     "completion": _completion,
+    **{kind: partial(_of_flows, kind) for kind in flow_lines.QUANTITIES},
 }
