@@ -4,8 +4,8 @@
 //! flow's queuing score has aged to zero.
 //!
 //! Decisions: the delay of the queue is its backlog at the link's rate, and without a known rate
-//! the age of its head; the threshold CRITICALqL is the delay from which the queue marks all
-//! packets, as RFC 9957 §4.1 has it by default.
+//! the age of its head (fact aqm-137); the threshold CRITICALqL is the delay from which the queue
+//! marks all packets, as RFC 9957 §4.1 has it by default.
 
 use super::params::DualPi2Params;
 use crate::law::Env;
