@@ -352,9 +352,20 @@ SojournParameter::FromText(const std::string& text) const
         const auto size = static_cast<int64_t>(BytesOf(text.substr(isNegative ? 1 : 0)));
         return Create<IntegerValue>(isNegative ? -size : size);
     }
-    case RATE: // 10mbit is 10mb/s to ns-3
-        return Create<DataRateValue>(
-            isAbsent ? DataRate(0) : DataRate(text.substr(0, text.size() - 2) + "ps"));
+    case RATE: {
+        if (isAbsent)
+        {
+            return Create<DataRateValue>(DataRate(0));
+        }
+        // 10mbit is 10Mbps to ns-3
+        std::string rate = text.substr(0, text.size() - 2) + "ps";
+        const size_t prefix = rate.find_first_of("mg");
+        if (prefix != std::string::npos)
+        {
+            rate[prefix] = rate[prefix] == 'm' ? 'M' : 'G';
+        }
+        return Create<DataRateValue>(DataRate(rate));
+    }
     case LIMIT:
         return Create<QueueSizeValue>(isAbsent ? QueueSize("0p") : QueueSize(text));
     case BOOL:
