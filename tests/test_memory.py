@@ -192,6 +192,14 @@ def test_a_run_that_takes_more_than_expected_ends_with_a_sentence(
         sojourn.run(file, memory="60MB", store=None)
 
 
+def test_the_results_of_earlier_runs_do_not_count(tmp_path: Path) -> None:
+    """As in a notebook: the next run gets what is free, whatever the process already holds."""
+    sampled = {"record.sample": "20us", "duration": "8s", "warmup": "0s"}
+    held = sojourn.run("dumbbell-reno", sets=sampled, store=None)
+    assert sojourn.run("dumbbell-reno", memory="41MB", store=None).summary
+    assert held.summary
+
+
 # The peak memory of the program itself, without its parent's.
 _SAY_PEAK = """
 import atexit, pathlib, sys

@@ -24,10 +24,10 @@ impl Cancel {
         self.may_continue(now, failure)
     }
 
-    /// Whether a run may continue; records it as failed if it holds too much memory.
+    /// Whether a run may continue; records it as failed if the runs take too much memory.
     pub(crate) fn may_continue(&self, now: Time, failure: &Failure) -> bool {
-        let held = heap::held_bytes();
-        if let Some(bound) = self.shared.memory_bytes.filter(|bound| held > *bound) {
+        let taken = heap::held_bytes().saturating_sub(self.shared.held_before);
+        if let Some(bound) = self.shared.memory_bytes.filter(|bound| taken > *bound) {
             let what = match now {
                 Time::ZERO => "the simulation before its start takes".to_owned(),
                 now => format!("the first {:.3} s of simulated time take", now.as_secs()),
@@ -35,7 +35,7 @@ impl Cancel {
             failure.note(PyMemoryError::new_err(format!(
                 "{what} {:.1}MB of memory, and {:.1}MB are allowed: simulate less, or allow more \
                  with `--memory`",
-                held as f64 * 1e-6,
+                taken as f64 * 1e-6,
                 bound as f64 * 1e-6
             )));
         }
@@ -57,8 +57,10 @@ impl Cancel {
 struct Shared {
     cancelled: AtomicBool,
     simulated_ns: AtomicU64,
-    /// Bytes that the core may hold, if they are bounded.
+    /// Bytes that the runs may take, if they are bounded.
     memory_bytes: Option<u64>,
+    /// Bytes that the core held before: the results of earlier runs.
+    held_before: u64,
 }
 
 #[pymethods]
@@ -66,7 +68,8 @@ impl Cancel {
     #[new]
     #[pyo3(signature = (memory_bytes=None))]
     fn new(memory_bytes: Option<u64>) -> Cancel {
-        Cancel { shared: Arc::new(Shared { memory_bytes, ..Shared::default() }) }
+        let held_before = heap::held_bytes();
+        Cancel { shared: Arc::new(Shared { memory_bytes, held_before, ..Shared::default() }) }
     }
 
     /// Makes every run that holds this flag stop soon.
