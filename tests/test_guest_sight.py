@@ -85,7 +85,7 @@ def test_the_folder_of_a_guests_memory_is_gone_when_the_guest_is() -> None:
 @needs_fixed_addresses
 @pytest.mark.parametrize("sight", ["", json.dumps({"read": ["/"], "write": ["/dev/null"]})])
 def test_a_supervised_program_begins_at_the_same_addresses_every_time(sight: str) -> None:
-    command = [sys.executable, "-I", "-S", str(child.SUPERVISOR), sight]
+    command = [sys.executable, "-I", "-S", str(child.SUPERVISOR), sight, ""]
     with subprocess.Popen(
         [*command, "/bin/cat", "/proc/self/personality"], stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, start_new_session=True,
@@ -128,7 +128,7 @@ def test_a_confined_program_writes_to_its_folder_alone(tmp_path: Path) -> None:
                         "write": [str(own), "/dev/null"]})  # fmt: skip
     script = f"echo a > {own}/a; echo b > {other}/b"
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", str(child.SUPERVISOR), sight, "/bin/sh", "-c", script],
+        [sys.executable, "-I", "-S", str(child.SUPERVISOR), sight, "", "/bin/sh", "-c", script],
         stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
     ) as program:  # fmt: skip
         program.wait(30)

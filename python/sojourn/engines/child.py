@@ -107,7 +107,7 @@ def scratch() -> Iterator[Folder]:
 
 def carry_out(
     command: list[str], folder: Folder, plan: str, watcher: Watcher, what: str, seen: str = "",
-    remedies: Mapping[str, str] = _NONE, patience: Patience = USUAL,
+    remedies: Mapping[str, str] = _NONE, patience: Patience = USUAL, cpu: int | None = None,
 ) -> None:  # fmt: skip
     """Run a program that carries out a plan; `what` names it in messages.
 
@@ -120,23 +120,26 @@ def carry_out(
         seen: the files that it may open, as `supervise.py` takes them; everything if empty.
         remedies: messages of its kernel, with remedies.
         patience: the limit on a stop of its clock.
+        cpu: the CPU that all its processes share; any if None.
 
     Raises:
         Cancelled: the watcher stopped it.
         RunFailed: it failed; the message says why.
     """
     (folder.shared / PLAN).write_text(plan)
-    with folder.console.open("wb") as console, group(command, folder, console, seen) as running:
+    console = folder.console
+    with console.open("wb") as output, group(command, folder, output, seen, cpu) as running:
         _wait(running, folder, watcher, what, remedies, patience)
     _judge(folder, what, remedies)
 
 
 @contextmanager
 def group(
-    command: list[str], folder: Folder, console: BinaryIO, seen: str
+    command: list[str], folder: Folder, console: BinaryIO, seen: str, cpu: int | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The child under its supervisor, in a separate session that ends with the block."""
-    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), seen, *command]
+    place = "" if cpu is None else str(cpu)
+    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), seen, place, *command]
     with subprocess.Popen(
         supervisor, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.STDOUT,
         cwd=folder.shared, start_new_session=True,

@@ -1,6 +1,6 @@
 """Runs a program in a process group that ends with its parent and can open only some files.
 
-Started as ``python -I -S supervise.py SIGHT PROGRAM ARGUMENT...`` in a separate session, with a
+Started as ``python -I -S supervise.py SIGHT CPU PROGRAM ARGUMENT...`` in a separate session, with a
 pipe as standard input; this process becomes the program, and its child watches. The whole group is
 killed when the program ends or the other end of the pipe closes for any reason (the parent returns,
 is interrupted, crashes, is killed). The program leads the group, so it cannot leave it for a new
@@ -11,7 +11,8 @@ The program's addresses are not randomised: the memory of a User-Mode Linux kern
 its heap begins, and the kernel sizes tables by it.
 
 SIGHT is empty, or lists in JSON the files that the program may open: `{"read": [...], "write":
-[...]}`. Landlock, if available, denies it all others, and all TCP.
+[...]}`. Landlock, if available, denies it all others, and all TCP. CPU is empty, or the number of
+the CPU that the group shares.
 """
 
 from __future__ import annotations
@@ -71,8 +72,11 @@ def can_fix_addresses() -> bool:
     return works
 
 
-def main(sight: str, command: list[str]) -> None:
+def main(sight: str, cpu: str, command: list[str]) -> None:
     """Become the command; when it or the parent ends, its group is killed."""
+    if cpu:
+        with suppress(OSError):
+            os.sched_setaffinity(0, {int(cpu)})
     program = os.pidfd_open(os.getpid())
     memory = _memory() if sight else None
     if os.fork() == 0:
@@ -155,4 +159,4 @@ def _libc() -> ctypes.CDLL:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -232,7 +232,7 @@ def started(
         str(plan_file), str(report_in), str(control_out),
         "" if out is None else str(out.absolute()), paths(),
     ]  # fmt: skip
-    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), "", *command]
+    supervisor = [sys.executable, "-I", "-S", str(SUPERVISOR), "", "", *command]
     with os.fdopen(report_out, "rb") as reports, os.fdopen(control_in, "wb") as control:
         try:
             group = subprocess.Popen(

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn import _core
+from sojourn.engines import cpus
 from sojourn.engines.child import (
     USUAL,
     Folder,
@@ -102,7 +103,8 @@ def run(
     command = command_of(kernel, seed, seccomp=seccomp)
     seen = sight(kernel.path, folder, plan, programs.seen() if programs else ())
     patience = OF_PROGRAMS if programs else USUAL
-    carry_out(command, folder, plan, watcher, "guest", seen, REMEDIES, patience)
+    with cpus.reserved() as cpu:
+        carry_out(command, folder, plan, watcher, "guest", seen, REMEDIES, patience, cpu)
 
 
 def can_confine() -> bool:
