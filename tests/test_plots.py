@@ -10,7 +10,7 @@ import pytest
 from sojourn import _core, plots
 from sojourn.errors import InputError, NothingToPlot
 from sojourn.plots import clouds, outputs, style
-from sojourn.plots.curves import Curve
+from sojourn.plots.curves import Curve, Panel, curves
 from sojourn.running.result import Result
 from synthetic import AQMS, comparison, result
 
@@ -172,3 +172,13 @@ def test_a_value_of_an_interval_is_drawn_over_it():
     curve = Curve.of_intervals("", [1.0, 2.0], [5.0, 7.0], style.PALETTE[0])
     assert (list(curve.x), list(curve.y)) == ([0.0, 1.0, 2.0], [5.0, 7.0, 7.0])
     assert curve.steps  # each value until the next point
+
+
+def test_curves_that_only_colours_tell_apart_differ_in_dashes() -> None:
+    two = [Curve(name, [0, 1], [0, 1], "blue") for name in ("a", "b")]
+    other = [Curve("b", [0, 1], [1, 0], "blue")]
+    both = [Panel("one", two, "x", "y"), Panel("two", other, "x", "y")]
+    one, next_one = curves("title", both).axes
+    first, second = (line.get_linestyle() for line in one.lines)
+    assert first != second
+    assert next_one.lines[0].get_linestyle() == second, "a label has one line style"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -94,10 +94,21 @@ def curves(title: str, panels: Sequence[Panel], columns: int = 2, height_in: flo
         height_in: height of a row in inches.
     """
     drawing, grid = style.panels(title, len(panels), columns, height_in)
+    dashes = _dashes(panels)
     for axes, panel in zip(grid, panels, strict=True):
-        _draw(axes, panel)
+        _draw(axes, panel, dashes)
     style.shared(drawing, grid)
     return drawing
+
+
+def _dashes(panels: Sequence[Panel]) -> dict[str, object]:
+    """Line styles by label, if curves otherwise differ by colours alone."""
+    drawn = [curve for panel in panels for curve in panel.curves]
+    if any(curve.dash != "solid" or curve.marker for curve in drawn):
+        return {}
+    if all(len({curve.label for curve in panel.curves}) < 2 for panel in panels):
+        return {}
+    return style.dashes(dict.fromkeys(curve.label for curve in drawn))
 
 
 def distribution_curve(
@@ -117,7 +128,7 @@ def distribution_curve(
     return Curve(label, x_s * 1e3, np.where(y > 0, y, np.nan), colour, dash)
 
 
-def _draw(axes: Axes, panel: Panel) -> None:
+def _draw(axes: Axes, panel: Panel, dashes: Mapping[str, object]) -> None:
     axes.set_title(panel.title)
     if panel.log_x:
         axes.set_xscale("log")
@@ -131,8 +142,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
     for curve in panel.curves:
         x, y = thinned(np.asarray(curve.x, float), np.asarray(curve.y, float))
         axes.plot(
-            x, y, color=curve.colour, linestyle=curve.dash, lw=curve.width,
-            label=curve.label or None, marker=curve.marker, ms=3.5,
+            x, y, color=curve.colour, linestyle=dashes.get(curve.label, curve.dash),
+            lw=curve.width, label=curve.label or None, marker=curve.marker, ms=3.5,
             drawstyle="steps-post" if curve.steps else "default",
         )  # fmt: skip
     for level, label in panel.levels:

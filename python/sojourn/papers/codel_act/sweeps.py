@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from sojourn.papers.codel_act.common import AQMS, OF_FLOWS, scenario
 from sojourn.plots.curves import Curve, Panel, curves
+from sojourn.plots.palette import MARKERS
 from sojourn.reproduce.paper import Case, Item, Pools, Profile, Seeds, Values
 
 # Our choice: the values on the abscissa are not printed.
@@ -63,6 +64,7 @@ def _sweep_measure(pools: Pools) -> dict[str, float]:
 
 def _sweep_panels(pools: Pools, values: Values, words: Mapping[str, str]) -> list[Panel]:
     panels = []
+    markers = dict(zip(OF_FLOWS, MARKERS, strict=False))
     metrics = (("mean_ms", "mean delay [ms]"), ("util_pct", "utilisation [%]"))
     for metric, y_label in metrics:
         for aqm, label in AQMS.items():
@@ -79,7 +81,7 @@ def _sweep_panels(pools: Pools, values: Values, words: Mapping[str, str]) -> lis
                 here = [key for key in keys if key.endswith(f".n{n}")]
                 if here:
                     x, y = [x_of[key] for key in here], [values[f"{key}.{metric}"] for key in here]
-                    lines.append(Curve(f"n = {n}", x, y, colour, marker="o"))
+                    lines.append(Curve(f"n = {n}", x, y, colour, marker=markers[n]))
             is_delay = metric == "mean_ms"
             panels.append(
                 Panel(
