@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,13 @@ def here(compared, tmp_path_factory):
     return saved(compared, tmp_path_factory.mktemp("here"), count=0)
 
 
+@pytest.fixture
+def started() -> Callable[[], list[int]]:
+    """Lists processes that a test has started; earlier tests in this process may have left some."""
+    before = set(below(os.getpid()))
+    return lambda: [each for each in below(os.getpid()) if each not in before]
+
+
 def saved(compared, folder: Path, count: int) -> dict[str, bytes]:
     with background.drawers(("svg",), count=count) as drawing:
         names = compared.save(folder, formats=("svg",), drawing=drawing)
@@ -88,9 +96,9 @@ def test_a_first_run_that_is_not_in_the_comparison_is_not_drawn(compared):
         assert drawn == drawing.begin(compared).figures()
 
 
-def test_when_a_process_is_killed_this_one_draws(compared, here, tmp_path):
+def test_when_a_process_is_killed_this_one_draws(compared, here, tmp_path, started):
     with background.drawers(("svg",), count=1) as drawing:
-        (child,) = below(os.getpid())
+        (child,) = started()
         os.kill(child, signal.SIGKILL)
         names = compared.save(tmp_path, formats=("svg",), drawing=drawing)
     assert {name: (tmp_path / name).read_bytes() for name in names} == here
@@ -105,7 +113,7 @@ def test_where_no_process_can_be_begun_this_one_draws(compared, here, tmp_path, 
 
 @pytest.mark.long
 @pytest.mark.nightly
-def test_an_error_in_a_process_reaches_the_caller_as_it_is():
+def test_an_error_in_a_process_reaches_the_caller_as_it_is(started):
     compared = comparison(AQMS, seeds=1)
     rows = [("queue", "bottleneck", "delay_mean", "soon", "s"), ("class", "a", "goodput", 1.0, "")]
     for aqm in AQMS:
@@ -116,15 +124,15 @@ def test_an_error_in_a_process_reaches_the_caller_as_it_is():
     ):
         drawing.begin(compared).figures()
     assert "While a process drew plane" in raised.value.__notes__[0]
-    assert below(os.getpid()) == []
+    assert started() == []
 
 
-def test_an_interrupt_leaves_no_process(compared):
+def test_an_interrupt_leaves_no_process(compared, started):
     with pytest.raises(KeyboardInterrupt), background.drawers(("svg",), count=2) as drawing:
         drawing.begin(compared)
-        assert below(os.getpid())
+        assert started()
         raise KeyboardInterrupt
-    assert below(os.getpid()) == []
+    assert started() == []
 
 
 def test_processes_end_when_the_one_that_asks_is_killed():
@@ -134,18 +142,20 @@ def test_processes_end_when_the_one_that_asks_is_killed():
     assert wait_for(lambda: not is_alive(int(done.stdout)))
 
 
-def test_on_one_core_no_process_is_started(monkeypatch):
+def test_on_one_core_no_process_is_started(monkeypatch, started):
     monkeypatch.setattr(background, "default_jobs", lambda: 1)
     monkeypatch.delitem(sys.modules, "matplotlib", raising=False)
     with background.drawers():
-        assert below(os.getpid()) == []
+        assert started() == []
 
 
-def test_a_process_with_matplotlib_may_have_settings_of_the_users_own_and_draws_itself(monkeypatch):
+def test_a_process_with_matplotlib_may_have_settings_of_the_users_own_and_draws_itself(
+    monkeypatch, started
+):
     monkeypatch.setattr(background, "default_jobs", lambda: 2)
     monkeypatch.setitem(sys.modules, "matplotlib", object())
     with background.drawers():
-        assert below(os.getpid()) == []
+        assert started() == []
 
 
 def test_the_command_itself_does_without_matplotlib(tmp_path):
