@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo develop quick test expectations lint lint-rust lint-python test-long test-nightly test-hosts test-kernel-laws oracle module-trials module-faults filling \
+.PHONY: demo develop quick test expectations lint lint-rust lint-python test-long test-nightly test-hosts test-kernel-laws oracle module-trials module-faults filling fingerprints-windows \
         ns3 ns3-costs agreement-ns3 agreement-wide agreement-newer linux-repeats exec-trials real-stacks pi2-ns3 madpie-linux beyond bench wheel wheels crates install-c instructions instructions-write \
         instructions-wheel coverage reproduce-full images fuzz storm storm-record long-haul cancel attacks memcheck audit sbom mutants \
         mutants-python contract-long study-kills study-costs docs docs-test site site-version atlas atlas-small \
@@ -331,6 +331,10 @@ wheels: web | $(VENV)/bin/python
 	for each in $(WHEELS); do PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --zig \
 	    --target $${each%:*} --compatibility $${each#*:} --out dist || exit; done
 	$(BIN)/python tests/wheels.py dist/*.whl
+
+## fingerprints-windows: the simulator's digests in a program for Windows, under Wine
+fingerprints-windows:
+	sh .ci/windows.sh
 
 ## crates: packages the crates that are published, and tests each from its package (tests/crates.py)
 crates: | $(VENV)/bin/python
