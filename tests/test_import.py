@@ -170,6 +170,21 @@ def test_times_since_1970_begin_at_zero_in_their_own_unit(tmp_path: Path) -> Non
     assert any("since 1970" in text for text in measured.read)
 
 
+def test_all_missing_units_are_asked_at_once(tmp_path: Path) -> None:
+    words = refused(tmp_path, "time,rate,delay_ms,loss\n0,1,2,3\n1,1,2,3\n")
+    assert "`time` and `rate` and `loss` have no known units" in words
+    assert "--unit time=s --unit rate=Mbit/s --unit loss=%" in words
+
+
+def test_cells_may_have_units(tmp_path: Path) -> None:
+    text = "time,rate,loss\n0s,10 Mbit/s,0.5%\n1s,20Mbit/s,\n2s,1Mbit/s,0%\n"
+    measured = taken(tmp_path, text)
+    assert measured.down and measured.down.values == (10e6, 20e6, 1e6)
+    assert measured.losses and measured.losses.values == (0.005, 0.0)
+    words = refused(tmp_path, "time,rate\n0s,10mbit\n1s,500kbit\n")
+    assert "line 3: `500kbit` is not in mbit, as the first value of `rate` is" in words
+
+
 def test_a_date_is_a_time(tmp_path: Path) -> None:
     text = "time,rate_mbps\n2026-01-01T00:00:00Z,1\n2026-01-01T00:00:01.5Z,2\n"
     with pytest.raises(InputError, match="no unit"):
@@ -313,6 +328,19 @@ def test_netem_trace_in_both_of_its_spellings(tmp_path: Path) -> None:
     assert measured.down.end_s == 2.0
     random = json.dumps({"NormalizedBwConfig": {"mean": "12Mbps"}})
     assert "not a recorded rate" in refused(tmp_path, random)
+
+
+def test_netem_trace_may_be_toml(tmp_path: Path) -> None:
+    text = (
+        "[RepeatedLossPatternConfig]\ncount = 1\n[[RepeatedLossPatternConfig.pattern]]\n"
+        'StaticLossConfig = { loss = [0.5], duration = "1s" }\n'
+        "[[RepeatedLossPatternConfig.pattern]]\n"
+        'StaticLossConfig = { loss = [0.0], duration = "2s" }\n'
+    )
+    measured = taken(tmp_path, text)
+    assert measured.losses and measured.losses.values[:2] == (0.5, 0.0)
+    assert "is not TOML" in refused(tmp_path, "[StaticBwConfig]\nbw = \n")
+    assert "is TOML" in refused(tmp_path, "# of rattan\n" * 100 + "[general]\n")
 
 
 def test_iperf3_leaves_out_what_iperf3_leaves_out(tmp_path: Path) -> None:
@@ -819,6 +847,14 @@ def test_changes_of_the_path_become_schedules(tmp_path: Path) -> None:
     # A transfer filled the queue while Flent's pings were sent.
     flent = imported(taken(tmp_path, json.dumps(FLENT)), "x", "file", Assumptions(), "x").text
     assert "delay =" not in flent
+
+
+def test_series_of_calls_in_flent_are_named_as_left_out(tmp_path: Path) -> None:
+    series = {"TCP upload": [1.0, 2.0, 3.0], "VoIP::delay": [1.0, 2.0, 3.0]}
+    data = {"version": 4, "metadata": {}, "x_values": [0, 1, 2], "results": series}
+    assert any(
+        "nothing of `VoIP::delay`" in text for text in taken(tmp_path, json.dumps(data)).read
+    )
 
 
 def test_flent_sums_its_streams_and_takes_the_idle_ping(tmp_path: Path) -> None:

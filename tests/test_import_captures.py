@@ -519,6 +519,21 @@ def test_as_is_for_captures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "is not a capture, which --as packets is for" in capsys.readouterr().err
 
 
+def test_a_part_of_a_capture_of_days_is_read(tmp_path: Path) -> None:
+    starts = range(0, 200_000, 20_000)
+    packets = [(at * 10**6, segment(0, 1 + at // 20, 0x10, 1000), 1040) for at in starts]
+    path = tmp_path / "days.pcap"
+    path.write_bytes(pcap(packets))
+    with pytest.raises(InputError, match="take a part with --from and --to"):
+        read(path)
+    part = read(path, begin_s=39_999, end_s=80_001)
+    assert part.details
+    assert (part.details["packets"], part.details["length_ns"]) == (3, 40_000 * 10**9)
+    assert part.read[0] == "the part from 39999 s to 80001 s"
+    with pytest.raises(InputError, match="no packets between --from and --to"):
+        read(path, begin_s=1, end_s=2)
+
+
 def test_json_has_every_flow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, target = tmp_path / "file.pcap", tmp_path / "file.toml"
     path.write_bytes(pcap(sent()))

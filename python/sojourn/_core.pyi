@@ -625,9 +625,10 @@ class CaptureReader:
 
     Args:
         all: whether all packets are recorded, or only those of protocols other than TCP.
+        range_ns: the part that is read, in nanoseconds since the first packet; None is all.
     """
 
-    def __new__(cls, all: bool) -> CaptureReader: ...
+    def __new__(cls, all: bool, range_ns: tuple[int, int] | None) -> CaptureReader: ...
     def feed(self, bytes: bytes) -> tuple[list[tuple[int, int, int, str]], bool]:
         """Read the next bytes of the file.
 

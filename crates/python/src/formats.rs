@@ -142,9 +142,13 @@ pub struct CaptureReader(capture::CaptureReader);
 #[pymethods]
 impl CaptureReader {
     #[new]
-    fn new(all: bool) -> CaptureReader {
+    fn new(all: bool, range_ns: Option<(u64, u64)>) -> CaptureReader {
         let replayed = if all { ReplayedPackets::All } else { ReplayedPackets::Datagrams };
-        CaptureReader(capture::CaptureReader::new(replayed))
+        let reader = capture::CaptureReader::new(replayed);
+        CaptureReader(match range_ns {
+            Some((from, until)) => reader.within(from, until),
+            None => reader,
+        })
     }
 
     fn feed(&mut self, py: Python<'_>, bytes: &[u8]) -> (Vec<Lines>, bool) {

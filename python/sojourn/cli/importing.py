@@ -134,16 +134,11 @@ def _measured(
     end: str | None,
 ) -> Measurement:
     from sojourn.importing import read
-    from sojourn.importing.part import part
     from sojourn.importing.units import seconds
-    from sojourn.reading import shown
 
-    measured = read(file, dict(_unit(text) for text in units), kind)
-    if begin or end:
-        measured = part(
-            measured, seconds(begin or "0s"), seconds(end) if end else None, shown(file.name)
-        )
-    return measured
+    units_of = dict(_unit(text) for text in units)
+    ends_s = seconds(end) if end else None
+    return read(file, units_of, kind, seconds(begin or "0s"), ends_s)
 
 
 def _write_page(

@@ -19,6 +19,7 @@ from sojourn.importing.capture_rates import (
 )
 from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.measured import APART_S, Measurement, curve, loss_curve
+from sojourn.importing.part import part_text
 from sojourn.importing.traffic import Traffic, Way, base_rtt_s, ms
 
 As = Literal["transfers", "packets"]
@@ -31,6 +32,7 @@ _MAGIC = (
     b"\x4d\x3c\xb2\xa1",
 )
 _LONGEST_S = 86_400.0
+_LATEST_NS = (1 << 64) - 1
 _SECOND_NS = 1_000_000_000
 _COARSE_NS = 1_000_000
 """Round trips and rates of a clock with a coarser resolution are named as uncertain."""
@@ -53,7 +55,9 @@ def is_capture(path: Path) -> bool:
     return start[:4] in _MAGIC
 
 
-def read(path: Path, name: str, kind: As) -> Measurement:
+def read(
+    path: Path, name: str, kind: As, begin_s: float = 0.0, end_s: float | None = None
+) -> Measurement:
     """Read a capture as a stream.
 
     Args:
@@ -61,13 +65,16 @@ def read(path: Path, name: str, kind: As) -> Measurement:
         name: name of the file, for messages.
         kind: ``transfers`` simulates the data of TCP again and replays other packets; ``packets``
             replays all packets.
+        begin_s: where the part that is read begins, in seconds since the first packet.
+        end_s: where it ends; None is the end of the file.
 
     Raises:
         InputError: no packet can be read, or the recording of packets has no room.
     """
     from sojourn import _core
 
-    reader = _core.CaptureReader(kind == "packets")
+    is_part = bool(begin_s) or end_s is not None
+    reader = _core.CaptureReader(kind == "packets", _range_ns(begin_s, end_s) if is_part else None)
     recordings = _Recordings(name, kind)
     cut = ""
     try:
@@ -85,7 +92,15 @@ def read(path: Path, name: str, kind: As) -> Measurement:
         raise InputError(f"{place}: {cut or error.message}") from None
     recordings.add(lines)
     report = json.loads(text)
-    return _measurement(report, name, recordings, cut)
+    result = _measurement(report, name, recordings, cut)
+    if is_part:
+        result.read.insert(0, part_text(begin_s, end_s))
+    return result
+
+
+def _range_ns(begin_s: float, end_s: float | None) -> tuple[int, int]:
+    last = _LATEST_NS if end_s is None else min(round(end_s * 1e9), _LATEST_NS)
+    return min(round(begin_s * 1e9), _LATEST_NS), last
 
 
 class _Recordings:
@@ -108,8 +123,8 @@ class _Recordings:
         if self.kind == "packets":
             raise InputError(
                 f"{self.name}: the list of its packets takes more than the "
-                f"{reading.LARGEST_BYTES // 1_000_000} MB that a recording may have; cut a part "
-                "out (editcap -A, -B), or use --as transfers"
+                f"{reading.LARGEST_BYTES // 1_000_000} MB that a recording may have; take a "
+                "part with --from and --to, or use --as transfers"
             )
 
     @property
@@ -124,8 +139,8 @@ def _measurement(
     if length_s > _LONGEST_S:
         raise InputError(
             f"{name}: its packets span {length_s / 86_400:.3g} days, more than the one that can be "
-            "simulated; a clock that was set while capturing does that too: cut a part out "
-            "(editcap -A, -B)"
+            "simulated; a clock that was set while capturing does that too; take a part with "
+            "--from and --to"
         )
     result = Measurement(report["format"], details=report)
     flows, coarse_ns = report["flows"], _coarse_ns(report)

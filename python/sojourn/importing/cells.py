@@ -88,7 +88,9 @@ def number(cell: str, place: str) -> float:
     try:
         value = float(cell)
     except ValueError:
-        raise InputError(f"{place}: `{cell}` is not a number") from None
+        raise InputError(
+            f"{place}: `{cell}` is not a number; an empty cell stands for a missing one"
+        ) from None
     if value - value != 0:
         raise InputError(f"{place}: `{cell}` is not a finite number")
     return value

@@ -8,12 +8,11 @@ and Mbit/s), the 4G logs of Ghent and Oslo six.
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Mapping, Sequence
-from math import isnan
+from collections.abc import Mapping, Sequence
+from math import isfinite, isnan
 
 from sojourn.errors import InputError
-from sojourn.importing import iperf2, speedtables, speedtests, units
+from sojourn.importing import cell_units, column_units, iperf2, speedtables, speedtests, units
 from sojourn.importing.cells import MISSING, Rows, is_number, number, of_lines
 from sojourn.importing.clocks import TIME_OF_DAY, seconds_of, with_dates
 from sojourn.importing.logs import (
@@ -50,8 +49,6 @@ _WAYS = {
 }
 _STARTS = {"start", "interval start", "interval_start"}
 """Columns of times in Wireshark's graphs and in tables of iperf3's intervals."""
-_SHARES = {"pop_ping_drop_rate"}
-"""Columns of starlink-grpc-tools that hold a share."""
 
 
 def read(lines: Sequence[str], name: str, given: Mapping[str, str]) -> Measurement:
@@ -100,6 +97,9 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
         return fifth_generation(rows, name)
     if {"run_num", "seq_num", "Throughput"} <= set(header):
         return lumos(rows, name)
+    if len(rows) > 1:
+        rows, of_cells = cell_units.taken_out(rows, name)
+        given = {**of_cells, **given}
     if not any(is_number(cell) for _, cells in rows[1:] for cell in cells):
         raise InputError(f"{name}: has no numbers in columns, and is of no other known format")
     for column in given:
@@ -113,22 +113,26 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     result = Measurement("table of columns")
     table = _table(rows, name, place_of)
     is_date = not is_number(rows[1][1][place_of["time"]])
-    clock = _clock(kinds["time"], table[0][1]["time"], is_date, name, given, result)
+    first = table["time"][0]
+    column_units.ask(kinds, first, is_date, name, given)
+    scale_s = _clock(kinds["time"], first, is_date, name, given, result)
+    times_s = [(time - first) * scale_s for time in table["time"]]
+    places = [f"line {line}" for line, _ in rows[1:]]
     for kind in ("down", "up", "rtt", "delay", "jitter", "loss"):
         if kind not in kinds:
             continue
         column = kinds[kind]
         is_rate = kind in ("down", "up")
-        if is_rate and column not in given and _is_time(column):
+        if column_units.is_clocked(kind, column, given):
             result.unknown.append(
                 f"column `{column}`: a delay of one direction, which depends on two clocks"
             )
             continue
-        scale = _scale(column, kind, name, given)
+        scale = column_units.scale_of(column, kind, name, given)
         unit_text = f" (1 is {scale / 1e6:g} Mbit/s)" if is_rate else ""
         result.read.append(f"column `{column}` as {_MEANING[kind]}{unit_text}")
-        values = [(clock(row), row[kind], place) for place, row in table]
-        _take(result, kind, scale, values, name)
+        values = [value * scale for value in table[kind]]
+        _take(result, kind, list(zip(times_s, values, places, strict=True)), name)
         if is_rate and re.search(r"(?i)throughput|goodput", column):
             result.unknown.append(
                 f"the rate of the link itself: it carries at least the `{column}` of its traffic"
@@ -137,7 +141,7 @@ def _headed(rows: Rows, name: str, given: Mapping[str, str]) -> Measurement:
     if left_out:
         result.read.append(f"nothing of {', '.join(left_out)}, which has no counterpart")
     if result.rtt and not (result.down or result.up or "loss" in kinds):
-        _lost_probes([(clock(row), row["rtt"]) for _, row in table], result)
+        _lost_probes(list(zip(times_s, table["rtt"], strict=True)), result)
     return result
 
 
@@ -212,36 +216,64 @@ def _kinds(header: list[str], name: str) -> dict[str, str]:
     return found
 
 
-def _table(
-    rows: Rows, name: str, place_of: Mapping[str, int]
-) -> list[tuple[str, dict[str, float]]]:
+def _table(rows: Rows, name: str, place_of: Mapping[str, int]) -> dict[str, list[float]]:
     """The numbers of the columns that matter; a missing quantity is NaN."""
-    result: list[tuple[str, dict[str, float]]] = []
+    width = len(rows[0][1])
+    if wrong := next(((line, cells) for line, cells in rows if len(cells) != width), None):
+        line, cells = wrong
+        raise InputError(
+            f"{name}, line {line}: has {len(cells)} columns where the header has {width}"
+        )
+    if len(rows) < 3:
+        raise InputError(f"{name}: has {len(rows) - 1} rows below its header; two are the least")
+    table = {"time": _times(rows, place_of["time"], name)}
+    for kind, index in place_of.items():
+        if kind != "time":
+            table[kind] = _numbers(rows, index, name)
+    return table
+
+
+def _times(rows: Rows, index: int, name: str) -> list[float]:
+    try:
+        return _all_finite([cells[index] for _, cells in rows[1:]])
+    except ValueError:
+        pass
+    times: list[float] = []
     midnights_s = 0.0
     for line, cells in rows[1:]:
-        place = f"{name}, line {line}"
-        if len(cells) != len(rows[0][1]):
-            raise InputError(
-                f"{place}: has {len(cells)} columns where the header has {len(rows[0][1])}"
-            )
-        time = cells[place_of["time"]]
-        row = {"time": midnights_s + seconds_of(time, place)}
-        if (
-            ":" in time
-            and TIME_OF_DAY.fullmatch(time)
-            and result
-            and result[-1][1]["time"] - row["time"] > _NOON_S
-        ):
+        cell = cells[index]
+        time = midnights_s + seconds_of(cell, f"{name}, line {line}")
+        if times and TIME_OF_DAY.fullmatch(cell) and times[-1] - time > _NOON_S:
             midnights_s += 2 * _NOON_S
-            row["time"] += 2 * _NOON_S
-        for kind, index in place_of.items():
-            if kind != "time":
-                is_missing = cells[index] in MISSING
-                row[kind] = float("nan") if is_missing else number(cells[index], place)
-        result.append((f"line {line}", row))
-    if len(result) < 2:
-        raise InputError(f"{name}: has {len(result)} rows below its header; two are the least")
-    return result
+            time += 2 * _NOON_S
+        times.append(time)
+    return times
+
+
+def _numbers(rows: Rows, index: int, name: str) -> list[float]:
+    cells = [cells[index] for _, cells in rows[1:]]
+    if MISSING.isdisjoint(cells):
+        try:
+            return _all_finite(cells)
+        except ValueError:
+            pass
+    lines = (line for line, _ in rows[1:])
+    return [
+        float("nan") if cell in MISSING else number(cell, f"{name}, line {line}")
+        for line, cell in zip(lines, cells, strict=True)
+    ]
+
+
+def _all_finite(cells: list[str]) -> list[float]:
+    """The numbers of cells, most of which are.
+
+    Raises:
+        ValueError: a cell is not a finite number; `number` says which.
+    """
+    values = [*map(float, cells)]
+    if not all(map(isfinite, values)):
+        raise ValueError
+    return values
 
 
 _NOON_S = 43_200.0
@@ -255,98 +287,30 @@ def _clock(
     name: str,
     given: Mapping[str, str],
     result: Measurement,
-) -> Callable[[dict[str, float]], float]:
-    """Seconds of a row since the first row."""
-    unit = "s" if is_date else given.get(column) or _unit(column, units.CLOCKS)
-    scale = units.CLOCKS.get(unit) if unit else units.epoch_scale(first)
-    if scale is None:
-        raise InputError(
-            f"{name}: the column `{column}` has no unit; give it, such as {_option(column, 's')}"
-        )
+) -> float:
+    """Seconds per unit of the column of times."""
+    unit, scale = column_units.time_unit(column, first, is_date, given)
+    assert scale is not None, "column_units.ask has checked it"
     if first * scale > _YEAR_2100_S:
         raise InputError(
             f"{name}: the column `{column}` in {unit} begins after the year 2100; give its unit, "
-            f"such as {_option(column, 'ms')}"
+            f"such as {column_units.option(column, 'ms')}"
         )
     if is_date:
         result.read.append(f"column `{column}` as date and time")
     elif unit is None:
         result.read.append(f"column `{column}` as time since 1970, in units of {scale:g} s")
-    return lambda row: (row["time"] - first) * scale
-
-
-def _option(column: str, unit: str) -> str:
-    return f"--unit {shlex.quote(f'{column}={unit}')}"
-
-
-def _is_time(column: str) -> bool:
-    """Whether the name of a column has a unit of time and none of rates."""
-    return _rate(column) is None and _unit(column, units.TIMES) is not None
-
-
-def _unit(column: str, known: Mapping[str, float]) -> str | None:
-    """The unit that ends a column's name, or None."""
-    for mark in (r"\(([^)]*)\)$", r"\[([^\]]*)\]$", r"[_ ]([A-Za-z%/]+)$", r"^(.*)$"):
-        if (found := re.search(mark, column)) and found[1].lower() in known:
-            return found[1].lower()
-    return None
-
-
-def _rate(column: str) -> float | None:
-    """bit/s per unit in a column's name; `bit_rate` has none."""
-    unit = _rate_unit(column)
-    return units.rate_factor(unit) if unit else None
-
-
-def _rate_unit(column: str) -> str | None:
-    words = re.split(r"[_ ()\[\]]+", re.sub(r"(?i)bit[_ ]rate", "rate", column))
-    # `rate_Mbit_s` and `bits_per_second` end in several words, `ThroughputMbps` is one.
-    joined = re.findall(r"(?<=[a-z])[KMG][Bb]ps$", column)
-    candidates = [*joined, *words, "/".join(words[-2:]), "_".join(words[-3:])]
-    known = [word for word in candidates if word and units.rate_factor(word) is not None]
-    return known[-1] if known else None
-
-
-def _scale(column: str, kind: str, name: str, given: Mapping[str, str]) -> float:
-    """Factor from the column's unit to bit/s, seconds or a share."""
-    text = given.get(column)
-    scale: float | None
-    if kind in ("down", "up"):
-        scale, example = units.rate_factor(text) if text else _rate(column), "Mbit/s"
-    else:
-        known = units.SHARES if kind == "loss" else units.TIMES
-        unit = text or ("share" if column in _SHARES else _unit(column, known))
-        scale, example = known.get(unit) if unit else None, "%" if kind == "loss" else "ms"
-    if scale is None:
-        raise InputError(
-            f"{name}: the column `{column}` has no known unit; give it, such as "
-            f"{_option(column, example)}"
-        )
-    if kind in ("down", "up") and not text and not _IS_RATE.search(column):
-        per_second = _option(column, f"{_rate_unit(column)}/s")
-        raise InputError(
-            f"{name}: the unit of `{column}` is one of an amount, not of a rate; if the amount is "
-            f"per second, give {per_second}, else divide it by its interval"
-        )
     return scale
-
-
-_IS_RATE = re.compile(
-    r"(?i:ps|per|[/_ ]s(?:ec(?:ond)?)?\b|bytes_sec|rate|through?put|tput|thrpt|thput|bandwidth|bw"
-    r"|capacity|goodput|speed)"
-)
-"""What a column's name has that makes its amount one per second."""
 
 
 def _take(
     result: Measurement,
     kind: str,
-    scale: float,
     values: list[tuple[float, float, str]],
     name: str,
 ) -> None:
     """Put one column into the result; rows without a value are skipped and counted."""
-    known = [(time, value * scale, place) for time, value, place in values if not isnan(value)]
+    known = [point for point in values if not isnan(point[1])]
     if kind == "rtt":
         known = [point for point in known if point[1] > 0]
     if len(known) < len(values):

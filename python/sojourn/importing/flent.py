@@ -121,7 +121,7 @@ def _pings(
         result.unknown.append("the round trip before the load: the least under load is taken")
 
 
-_USED = re.compile(r"TCP (download|upload|totals)|Ping \(ms\)|.+::")
+_USED = re.compile(r"TCP (download|upload|totals)|Ping \(ms\)|(?!VoIP).+::")
 """Series that are read, are their sums, or are states of sockets, qdiscs and CPUs."""
 
 

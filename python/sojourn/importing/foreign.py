@@ -8,6 +8,7 @@ from typing import Any
 from sojourn.importing.speedtests import keys_of
 
 _HEAD_LINES = 40
+_COMMENT = re.compile(r"\s*(# |#*$)")
 _LONGEST_LINE = 500
 
 _TABLE = "write its times and rates as CSV, such as `time_s,rate_mbps`"
@@ -85,7 +86,8 @@ _OBJECTS: tuple[tuple[set[str], str], ...] = (
 
 def text(lines: list[str]) -> str | None:
     """What a text is and what to do with it; None if it is not known here."""
-    for line in lines[:_HEAD_LINES]:
+    said = [line for line in lines[: 10 * _HEAD_LINES] if not _COMMENT.match(line)]
+    for line in said[:_HEAD_LINES]:
         for pattern, words in _TEXTS:
             if pattern.match(line[:_LONGEST_LINE]):
                 return words

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import lt, sub
 from typing import Any
 
 from sojourn.errors import InputError
@@ -66,19 +67,23 @@ def curve(points: Iterable[tuple[float, float, str]], name: str, end_s: float = 
             f"{name}: has {len(found)} point{'' if len(found) == 1 else 's'} in time; a recording "
             "needs two or more"
         )
-    first = found[0][0]
-    for before, after in pairwise(found):
-        if after[0] <= before[0]:
-            raise InputError(
-                f"{name}, {after[2]}: time {after[0]:.12g} s does not come after "
-                f"{before[0]:.12g} s; sort the file by time and remove repeated times"
-            )
+    times, values, places = zip(*found, strict=True)
+    if not _increase(times):
+        back = next(at for at, pair in enumerate(pairwise(times), 1) if pair[1] <= pair[0])
+        raise InputError(
+            f"{name}, {places[back]}: time {times[back]:.12g} s does not come after "
+            f"{times[back - 1]:.12g} s; sort the file by time and remove repeated times"
+        )
     # Times since 1970 are exact to a quarter of a microsecond.
-    times = [round(time - first, 6) for time, _, _ in found]
-    if any(after <= before for before, after in pairwise(times)):
+    times = tuple(round(time - times[0], 6) for time in times)
+    if not _increase(times):
         raise InputError(f"{name}: has times less than 1 us from each other")
-    step = statistics.median(after - before for before, after in pairwise(times))
-    return StepCurve(tuple(times), tuple(value for _, value, _ in found), end_s or times[-1] + step)
+    step = statistics.median(map(sub, times[1:], times))
+    return StepCurve(times, values, end_s or times[-1] + step)
+
+
+def _increase(times: tuple[float, ...]) -> bool:
+    return all(map(lt, times, times[1:]))
 
 
 def share_curve(
@@ -110,7 +115,7 @@ def loss_curve(probes: Iterable[tuple[float, bool]]) -> StepCurve | None:
     if len(windows[-1]) < _PROBES:
         windows[-2:] = [windows[-2] + windows[-1]]
     times = tuple(round(window[0][0] - begin, 6) for window in windows)
-    if any(after <= before for before, after in pairwise(times)):
+    if not _increase(times):
         return None
     shares = tuple(sum(lost for _, lost in window) / len(window) for window in windows)
     return StepCurve(times, shares, found[-1][0] - begin)

@@ -8,6 +8,11 @@ from sojourn.errors import InputError
 from sojourn.importing.measured import Measurement, StepCurve
 
 
+def part_text(begin_s: float, end_s: float | None) -> str:
+    """Which part is imported."""
+    return f"the part from {begin_s:g} s to {'the end' if end_s is None else f'{end_s:g} s'}"
+
+
 def part(measured: Measurement, begin_s: float, end_s: float | None, name: str) -> Measurement:
     """The part of a measurement between two times, counted from the first value of each series.
 
@@ -18,17 +23,12 @@ def part(measured: Measurement, begin_s: float, end_s: float | None, name: str) 
         name: name of the file, for errors.
 
     Raises:
-        InputError: it is a capture, or nothing lies in this range.
+        InputError: nothing lies in this range.
     """
-    if measured.traffic:
-        raise InputError(f"{name}: is a capture; cut it with editcap -A and -B first")
-    if end_s is not None and end_s <= begin_s:
-        raise InputError(f"--to {end_s:g}s: is not after --from {begin_s:g}s")
 
     def cut(whole: StepCurve | None) -> StepCurve | None:
         return whole and _curve(whole, begin_s, end_s, name)
 
-    until = "the end" if end_s is None else f"{end_s:g} s"
     result = replace(
         measured,
         down=cut(measured.down),
@@ -38,7 +38,7 @@ def part(measured: Measurement, begin_s: float, end_s: float | None, name: str) 
         jitter=cut(measured.jitter),
         losses=cut(measured.losses),
         opportunities_ms=_opportunities(measured, begin_s, end_s, name),
-        read=[*measured.read, f"of this the part from {begin_s:g} s to {until}"],
+        read=[*measured.read, f"of this {part_text(begin_s, end_s)}"],
         unknown=list(measured.unknown),
     )
     if result.losses:

@@ -26,6 +26,7 @@ from sojourn.importing import (
 from sojourn.importing.cells import Rows
 from sojourn.importing.compressed import CutError, plain
 from sojourn.importing.measured import Measurement
+from sojourn.importing.part import part
 
 FORMATS = (
     "Mahimahi traces, CSV and TSV with a time column, logs of Pensieve, 5G, bytes per interval and "
@@ -64,7 +65,11 @@ _UNREAD = {
 
 
 def read(
-    path: Path, units: Mapping[str, str] | None = None, kind: captures.As | None = None
+    path: Path,
+    units: Mapping[str, str] | None = None,
+    kind: captures.As | None = None,
+    begin_s: float = 0.0,
+    end_s: float | None = None,
 ) -> Measurement:
     """Read a measurement file of any known format.
 
@@ -72,14 +77,27 @@ def read(
         path: the file, possibly compressed with gzip, bzip2, xz, zstd or lz4.
         units: units of CSV columns whose names have none, by column: ``{"rate": "kbit/s"}``.
         kind: what becomes of TCP in a capture: ``transfers`` (the default) or ``packets``.
+        begin_s: where the part that is imported begins, in seconds since the first value.
+        end_s: where it ends; None is the end of the file.
 
     Raises:
         InputError: the file cannot be read, has no known format, or is damaged; the text says where
             and how to fix it.
     """
+    if end_s is not None and end_s <= begin_s:
+        raise InputError(f"--to {end_s:g}s: is not after --from {begin_s:g}s")
     name = reading.shown(path)
     if captures.is_capture(path):
-        return captures.read(path, name, kind or "transfers")
+        return captures.read(path, name, kind or "transfers", begin_s, end_s)
+    whole = _whole(path, name, units or {}, kind)
+    if not begin_s and end_s is None:
+        return whole
+    return part(whole, begin_s, end_s, reading.shown(path.name))
+
+
+def _whole(
+    path: Path, name: str, units: Mapping[str, str], kind: captures.As | None
+) -> Measurement:
     if kind:
         raise InputError(f"{name}: is not a capture, which --as {kind} is for")
     found = _content(path, name)
@@ -87,8 +105,8 @@ def read(
     if not text.strip():
         raise InputError(f"{name}: is empty")
     if not _WORDS.search(text):
-        return columns.read(text.splitlines(), name, units or {})
-    return _of_text(text, name, units or {})
+        return columns.read(text.splitlines(), name, units)
+    return _of_text(text, name, units)
 
 
 def _of_text(text: str, name: str, units: Mapping[str, str]) -> Measurement:
@@ -100,6 +118,8 @@ def _of_text(text: str, name: str, units: Mapping[str, str]) -> Measurement:
         raise InputError(f"{name}: is irtt's text for people; run irtt client with -o FILE.json")
     if netperf.is_interim(lines):
         return netperf.read(lines, name)
+    if any(_NETEM_TRACE.match(line) for line in lines[:_HEAD_LINES]):
+        return _from_toml(text, name)
     # `ping -D` begins its lines with a bracket, as JSON may.
     if ping.is_ping(lines):
         return ping.read(lines, name)
@@ -123,7 +143,20 @@ _WORDS = re.compile(r"[A-Za-z:\[{]")
 """What a text has that is not only numbers, which may be many."""
 _IPERF_TEXT = re.compile(r"\[ *ID\] Interval +Transfer")
 _IRTT_TEXT = re.compile(r"\[Connecting\] connecting to|seq=\d+ rtt=")
+_NETEM_TRACE = re.compile(r"\[\[?(Repeated|Static|Fixed|Trace)\w+Config\b")
 _LONGEST_HEAD = 80
+_HEAD_LINES = 40
+
+
+def _from_toml(text: str, name: str) -> Measurement:
+    """A model of netem-trace, which rattan also reads as TOML."""
+    import tomllib
+
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{name}: is not TOML ({error})") from None
+    return _from_json([document], name, {})
 
 
 def _decoded(content: bytes, name: str) -> str:

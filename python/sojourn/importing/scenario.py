@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Literal
 
 from sojourn.errors import InputError
@@ -127,7 +126,7 @@ def _nothing(traffic: Traffic) -> str:
             "its TCP connections carry no data that can be simulated; --as packets replays their "
             "packets"
         )
-    return "none of its packets can be replayed; cut a part out (editcap -A, -B)"
+    return "none of its packets can be replayed; take a part with --from and --to"
 
 
 def _comment(text: str) -> str:
@@ -275,9 +274,9 @@ def _schedule(rates: StepCurve) -> str:
 
 def _steps(of: StepCurve, values: list[str]) -> str:
     """A schedule; of successive equal values only the first is kept."""
-    steps = list(zip(of.times_s, values, strict=True))
-    kept = [steps[0], *(now for before, now in pairwise(steps) if now[1] != before[1])]
-    texts = [f'    ["{span(time)}", {value}],' for time, value in kept]
+    before = [None, *values]
+    pairs = zip(of.times_s, values, before[:-1], strict=True)
+    texts = [f'    ["{span(time)}", {value}],' for time, value, old in pairs if value != old]
     return "\n".join(['{ kind = "schedule", steps = [', *texts, "] }"])
 
 

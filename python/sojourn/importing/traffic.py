@@ -225,4 +225,5 @@ def _seconds(ns: int) -> str:
 
 def span(seconds: float) -> str:
     """A time as scenarios write it, to the nanosecond."""
-    return f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
+    whole = int(seconds)
+    return f"{whole}s" if whole == seconds else f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"

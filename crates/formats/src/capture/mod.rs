@@ -7,6 +7,7 @@ mod echoes;
 mod flows;
 mod framing;
 mod packet;
+mod part;
 mod repeats;
 mod replays;
 mod report;
@@ -20,6 +21,7 @@ use self::echoes::Echoes;
 use self::flows::{Flows, MOST_FLOWS};
 use self::framing::{Framer, Stop};
 use self::packet::{Packet, Unread};
+use self::part::Part;
 use self::repeats::Repeats;
 use self::replays::Replays;
 use crate::FormatError;
@@ -49,6 +51,7 @@ pub struct CaptureReader {
     acknowledged: [Arrivals; 2],
     echoes: Echoes,
     replays: Replays,
+    part: Part,
     unread: BTreeMap<Unread, u64>,
     repeats: Repeats,
     /// The interfaces of the packets read: the file's number, and Linux's.
@@ -81,6 +84,7 @@ impl CaptureReader {
             acknowledged: [Arrivals::new(), Arrivals::new()],
             echoes: Echoes::default(),
             replays: Replays::default(),
+            part: Part::default(),
             unread: BTreeMap::new(),
             repeats: Repeats::default(),
             interfaces: BTreeSet::new(),
@@ -96,6 +100,12 @@ impl CaptureReader {
             before_begin: 0,
             stop: None,
         }
+    }
+
+    /// Reads only packets between two times in nanoseconds since the file's first packet.
+    pub fn within(mut self, from_ns: u64, until_ns: u64) -> CaptureReader {
+        self.part.range = Some((from_ns, until_ns));
+        self
     }
 
     /// Reads the next bytes of the file. Returns lines of recordings, and whether the rest of the
@@ -138,6 +148,9 @@ impl CaptureReader {
                 }
             };
             self.frames += 1;
+            if !self.part.contains(frame.t_ns) {
+                continue;
+            }
             let data = self.framer.bytes(&frame);
             match packet::read(frame.link, data, frame.original_bytes) {
                 Ok(packet) => {
@@ -200,12 +213,16 @@ impl CaptureReader {
                 place: format!("byte {}", stop.offset),
                 message: format!("{}; no packet before it could be read", stop.why),
             },
+            None if self.part.outside > 0 && self.unread.is_empty() => FormatError::whole(format!(
+                "has no packets between --from and --to; its packets span {:.6} s",
+                self.part.length_ns() as f64 / SECOND_NS as f64
+            )),
             None if self.frames + self.framer.untimed == 0 => {
                 FormatError::whole("is a capture without packets; capture while there is traffic")
             }
             None => FormatError::whole(format!(
                 "has {} packets, and none could be read: {}; {remedy}",
-                self.frames + self.framer.untimed,
+                self.frames + self.framer.untimed - self.part.outside,
                 self.unread().join(", ")
             )),
         }
