@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use sojourn_aqm::{Rate, Span, Time};
+use sojourn_link::Impairment;
 use sojourn_record::rows::Scope;
 use sojourn_scenario::resolved::Capacity;
 use sojourn_scenario::templates::TEMPLATES;
@@ -38,6 +39,12 @@ const FIGURES: &str = "
 ![Rates of a minute of LTE](../images/template-lte.svg)
 
 ![Rates of a minute of 5G](../images/template-5g.svg)
+
+![Delays of packets up a cable modem, by arrival](../images/template-docsis.svg)
+
+![Delays of packets up a GPON, by arrival](../images/template-gpon.svg)
+
+![Bytes on DSL lines, by packet](../images/template-dsl.svg)
 ";
 
 /// The page.
@@ -47,7 +54,8 @@ pub fn page() -> String {
         let _ = writeln!(text, "| `{}` | {} | {} |", kind.name, kind.text, kind.sources);
     }
     text += COMPARED;
-    for (what, published, found) in starlink_rows().into_iter().chain(granted_rows()) {
+    let rows = [starlink_rows(), granted_rows(), upstream_rows(), line_rows()];
+    for (what, published, found) in rows.into_iter().flatten() {
         let _ = writeln!(text, "| {what} | {published} | {found} |");
     }
     text + FIGURES
@@ -80,7 +88,6 @@ fn starlink_rows() -> Vec<Row> {
 fn granted_rows() -> Vec<Row> {
     let rate = |text: &str| format!("{:.1}", median_mbit(&scenario(text, 86_400)));
     let mean = |text: &str| format!("{:.1}", lone_delay_ms(text, "owd_mean"));
-    let longest = format!("{:.1}", lone_delay_ms("xgpon", "owd_max"));
     let (down, up) = ("lte:rate=1gbit", "lte:direction=up,rate=1gbit");
     let soon = "lte:direction=up,rate=1gbit,request=5ms";
     let (nr_down, nr_up) = ("5g:rate=1gbit", "5g:rate=1gbit,direction=up");
@@ -93,10 +100,67 @@ fn granted_rows() -> Vec<Row> {
         (nr_down, "median rate, Mbit/s", "as written", rate(nr_down)),
         (nr_down, "mean delay, ms", "1.5 and a tenth of 3", mean(nr_down)),
         (nr_up, "mean delay, ms", "5.9 and a tenth of 2.5", mean(nr_up)),
-        ("xgpon", "longest delay, ms", "at most 3 (N'dri et al. 2025)", longest),
     ]
-    .map(|(template, what, published, found)| (format!("`{template}`: {what}"), published, found))
+    .map(of_template)
     .to_vec()
+}
+
+/// Delays of lone packets up cables and fibres.
+fn upstream_rows() -> Vec<Row> {
+    let delay = |text: &str, metric: &str| format!("{:.1}", lone_delay_ms(text, metric));
+    let (docsis, proactive) = ("docsis:rate=1gbit", "docsis:rate=1gbit,grants=proactive");
+    let Capacity::Constant(share) = scenario("gpon", 1).links[0].capacity else { unreachable!() };
+    let share = format!("{:.2}", share.as_bps() as f64 / 1e6);
+    [
+        (
+            docsis,
+            "mean delay, ms",
+            "2.5 times 2, and 0.335 (docsis-ns3)",
+            delay(docsis, "owd_mean"),
+        ),
+        (
+            docsis,
+            "longest delay, ms",
+            "about 10 in the access network (White et al. 2019)",
+            delay(docsis, "owd_max"),
+        ),
+        (
+            proactive,
+            "mean delay, ms",
+            "half of 2, and 0.135 (docsis-ns3)",
+            delay(proactive, "owd_mean"),
+        ),
+        ("gpon", "rate, Mbit/s", "38.88 less bursts (ITU-T G.984.2)", share),
+        ("xgpon", "longest delay, ms", "at most 3 (N'dri et al. 2025)", delay("xgpon", "owd_max")),
+    ]
+    .map(of_template)
+    .to_vec()
+}
+
+/// Bytes on lines.
+fn line_rows() -> Vec<Row> {
+    let bytes =
+        |text: &str, ip_bytes: u32| scenario(text, 1).links[0].bytes_of(ip_bytes).to_string();
+    let (adsl, vdsl) = (ADSL, VDSL);
+    [
+        (
+            vdsl,
+            "bytes for a packet of 1500 B",
+            "65/64 of 1522 (IEEE 802.3 §61.3.3)",
+            bytes(vdsl, 1_500),
+        ),
+        (adsl, "bytes for a packet of 1500 B", "1749 (sqm-scripts)", bytes(adsl, 1_500)),
+        (adsl, "bytes for 100 with headers", "159 (tc-stab(8))", bytes(adsl, 60)),
+    ]
+    .map(of_template)
+    .to_vec()
+}
+
+const ADSL: &str = "adsl:rate=16mbit";
+const VDSL: &str = "vdsl:rate=50mbit";
+
+fn of_template((template, what, published, found): (&str, &str, &'static str, String)) -> Row {
+    (format!("`{template}`: {what}"), published, found)
 }
 
 /// A scenario of a link with a template.
@@ -149,10 +213,10 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
 }
 
 /// The figures with their files: rates in both directions, and the round trip of `starlink`.
-pub fn figures() -> [(&'static str, String); 3] {
+pub fn figures() -> [(&'static str, String); 6] {
     let [down, up] = ["starlink", "starlink:direction=up"].map(|text| scenario(text, 600));
     let starlink = figure(
-        600.0,
+        (600.0, "s"),
         &[
             ("Rate down [Mbit/s]", rate_changes(&down)),
             ("Rate up [Mbit/s]", rate_changes(&up)),
@@ -165,7 +229,52 @@ pub fn figures() -> [(&'static str, String); 3] {
         ("docs/images/template-starlink.svg", starlink),
         ("docs/images/template-lte.svg", lte),
         ("docs/images/template-5g.svg", nr),
+        ("docs/images/template-docsis.svg", docsis()),
+        ("docs/images/template-gpon.svg", gpon()),
+        ("docs/images/template-dsl.svg", dsl()),
     ]
+}
+
+fn docsis() -> String {
+    let delays = |text| delays(&scenario(text, 1), 20.0);
+    let panels = [
+        ("Delay with requests [ms]", delays("docsis:rate=1gbit")),
+        ("Delay with proactive grants [ms]", delays("docsis:rate=1gbit,grants=proactive")),
+    ];
+    figure((20.0, "ms"), &panels)
+}
+
+fn gpon() -> String {
+    let delays = |text| delays(&scenario(text, 1), 10.0);
+    let panels = [
+        ("Delay with a cycle of 1 ms [ms]", delays("gpon")),
+        ("Delay with a cycle of 0.125 ms [ms]", delays("gpon:cycle=125us")),
+    ];
+    figure((10.0, "ms"), &panels)
+}
+
+/// Milliseconds at which packets arrive at an idle link, with their delays.
+fn delays(plan: &Resolved, length_ms: f64) -> Vec<(f64, f64)> {
+    let step_ms = length_ms / 800.0;
+    let link = &plan.links[0];
+    let mut path = Impairment::of_plan(link, 1).expect("packets wait for grants");
+    let steps = (0..800).map(|step| f64::from(step) * step_ms);
+    let delay = |at_ms: f64| {
+        let at = Time::ZERO + Span::from_secs_f64(at_ms / 1e3);
+        let waited = path.pass(at).expect("no packet is lost").since(at);
+        (at_ms, 1e3 * (waited + link.delay).as_secs())
+    };
+    steps.map(delay).collect()
+}
+
+/// Bytes on lines for IP packets of up to 1500 B.
+fn dsl() -> String {
+    let bytes = |text: &str| -> Vec<(f64, f64)> {
+        let plan = scenario(text, 1);
+        let link = &plan.links[0];
+        (1..=150).map(|tens| (f64::from(10 * tens), f64::from(link.bytes_of(10 * tens)))).collect()
+    };
+    figure((1_500.0, "B"), &[("ADSL [B]", bytes(ADSL)), ("VDSL2 [B]", bytes(VDSL))])
 }
 
 /// A minute of a link down and of one up.
@@ -173,14 +282,14 @@ fn cellular(templates: [&str; 2]) -> String {
     let [down, up] = templates.map(|text| rate_changes(&scenario(text, 60)));
     let panels =
         [("Rate down, with a handover every 20 s [Mbit/s]", down), ("Rate up [Mbit/s]", up)];
-    figure(60.0, &panels)
+    figure((60.0, "s"), &panels)
 }
 
 const WIDTH: f64 = 600.0;
 const PANEL: f64 = 120.0;
 
-/// Steps over time, one panel per label.
-fn figure(seconds: f64, panels: &[(&str, Vec<(f64, f64)>)]) -> String {
+/// Steps over time or size, which ends as given with its unit; one panel per label.
+fn figure((length, unit): (f64, &str), panels: &[(&str, Vec<(f64, f64)>)]) -> String {
     let height = PANEL * panels.len() as f64;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-size=\"12\" \
@@ -189,29 +298,30 @@ fn figure(seconds: f64, panels: &[(&str, Vec<(f64, f64)>)]) -> String {
         height + 30.0
     );
     for (place, (label, steps)) in panels.iter().enumerate() {
-        panel(&mut text, PANEL * place as f64, label, seconds, steps);
+        panel(&mut text, PANEL * place as f64, label, length, steps);
     }
     let _ = writeln!(
         text,
-        "<text x=\"10\" y=\"{0}\">0 s</text>\n<text x=\"{1}\" y=\"{0}\" text-anchor=\"end\">\
-         {seconds} s</text>\n</svg>",
+        "<text x=\"10\" y=\"{0}\">0 {unit}</text>\n<text x=\"{1}\" y=\"{0}\" \
+         text-anchor=\"end\">{length} {unit}</text>\n</svg>",
         height + 20.0,
         WIDTH + 10.0
     );
     text
 }
 
-fn panel(text: &mut String, top: f64, label: &str, seconds: f64, steps: &[(f64, f64)]) {
+fn panel(text: &mut String, top: f64, label: &str, length: f64, steps: &[(f64, f64)]) {
     let most = steps.iter().fold(0.0, |most: f64, (_, value)| most.max(*value));
     let bottom = top + PANEL;
+    let decimals = usize::from(most < 10.0);
     let y = |value: f64| bottom - value / most * (PANEL - 30.0);
     let mut path = format!("M10 {:.1}", y(steps[0].1));
     for (at, value) in steps.iter().skip(1) {
-        let _ = write!(path, "H{:.1}V{:.1}", 10.0 + at * WIDTH / seconds, y(*value));
+        let _ = write!(path, "H{:.1}V{:.1}", 10.0 + at * WIDTH / length, y(*value));
     }
     let _ = write!(
         text,
-        "<text x=\"10\" y=\"{:.0}\">{label}, at most {most:.0}</text>\n\
+        "<text x=\"10\" y=\"{:.0}\">{label}, at most {most:.decimals$}</text>\n\
          <path d=\"M10 {bottom:.0}H{:.0}\" stroke=\"#999\"/>\n\
          <path d=\"{path}H{:.1}\" fill=\"none\" stroke=\"#06c\"/>\n",
         top + 20.0,
