@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +91,23 @@ def read(
     name = reading.shown(path)
     if captures.is_capture(path):
         return captures.read(path, name, kind or "transfers", begin_s, end_s)
-    whole = _whole(path, name, units or {}, kind)
+    with _without_collector():
+        whole = _whole(path, name, units or {}, kind)
     if not begin_s and end_s is None:
         return whole
     return part(whole, begin_s, end_s, reading.shown(path.name))
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the collector of cycles from visiting the cells of a table, which make none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _whole(

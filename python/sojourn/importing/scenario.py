@@ -173,8 +173,8 @@ def _delays(delays: StepCurve, least_s: float) -> list[str]:
     """A schedule of the delay above the smallest one."""
     if len(set(delays.values)) == 1 and least_s:
         return []
-    steps = [span(round(value - least_s, 9)) for value in delays.values]
-    return [f"delay = {_steps(delays, [json.dumps(step) for step in steps])}"]
+    steps = [f'"{span(round(value - least_s, 9))}"' for value in delays.values]
+    return [f"delay = {_steps(delays, steps)}"]
 
 
 def _spread(measured: Measurement, assumed: list[str]) -> Measurement:
