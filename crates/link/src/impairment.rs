@@ -14,27 +14,40 @@ use crate::netem_delay::NetemDelay;
 /// neither changes the draws of the other.
 #[derive(Debug)]
 pub struct Impairment {
-    loss: Option<(Loss, Rng)>,
-    jitter: Option<(Jitter, Rng)>,
+    loss: Option<Losses>,
+    jitter: Option<Delays>,
     changes: Option<DelayChanges>,
     bleaches: bool,
-    /// Losses by correlated draws.
-    correlated: Option<Chance>,
     damages: Option<Chance>,
     /// Which packets skip the delay, how many must not before, and how many have not.
     skips: Option<(Chance, u32, u32)>,
-    netem: Option<NetemDelay>,
-    /// The state of a Gilbert-Elliott channel.
-    in_bad_state: bool,
-    /// The state of a four-state channel, from 1 to 4.
-    state: u8,
+    /// Whether packets with different delays may overtake each other.
+    delays_reorder: bool,
     /// When propagation of the last packet started; later packets may not overtake it.
     last: Time,
-    /// When the last block leaves, and when it has been received.
-    block: Option<(Time, Time)>,
     offered: u64,
     lost: u64,
     at_warmup: (u64, u64),
+}
+
+/// Random losses.
+#[derive(Debug)]
+enum Losses {
+    Correlated(Chance),
+    /// The state is that of a Gilbert-Elliott channel, 1 or 2 (bad), or of a four-state channel.
+    Model {
+        loss: Loss,
+        rng: Rng,
+        state: u8,
+    },
+}
+
+/// Random delays.
+#[derive(Debug)]
+enum Delays {
+    Netem(NetemDelay, Rng),
+    /// With when the last block leaves, and when it has been received.
+    Model(Extra, Rng, Option<(Time, Time)>),
 }
 
 /// The effects of the path behind a link on packets.
@@ -79,27 +92,16 @@ impl Impairment {
         let varies = jitter.is_some() || changes.is_some() || reorder.is_some();
         let any = loss.is_some() || varies || corrupt.is_some() || bleaches;
         any.then(|| Impairment {
-            correlated: match loss {
-                Some(Loss::Correlated { rate, correlation }) => {
-                    Some(Chance::new(rate, correlation, stream("loss")))
-                }
-                _ => None,
-            },
             damages: corrupt.map(|it| Chance::new(it.rate, it.correlation, stream("corrupt"))),
             skips: reorder
                 .map(|it| (Chance::new(it.rate, it.correlation, stream("reorder")), it.gap, 0)),
-            netem: match jitter {
-                Some(Jitter { extra: Extra::Netem(jitter), .. }) => Some(NetemDelay::new(jitter)),
-                _ => None,
-            },
+            delays_reorder: jitter.as_ref().is_some_and(|jitter| jitter.reorder)
+                || changes.as_ref().is_some_and(|changes| changes.reorder),
+            loss: loss.map(|loss| Losses::of(loss, stream("loss"))),
+            jitter: jitter.map(|jitter| Delays::of(jitter.extra, stream("jitter"))),
             changes,
-            loss: loss.map(|loss| (loss, stream("loss"))),
-            jitter: jitter.map(|jitter| (jitter, stream("jitter"))),
             bleaches,
-            in_bad_state: false,
-            state: 1,
             last: Time::ZERO,
-            block: None,
             offered: 0,
             lost: 0,
             at_warmup: (0, 0),
@@ -113,12 +115,7 @@ impl Impairment {
 
     /// Whether packets may overtake each other.
     pub fn reorders(&self) -> bool {
-        self.skips.is_some() || self.delays_reorder()
-    }
-
-    fn delays_reorder(&self) -> bool {
-        self.jitter.as_ref().is_some_and(|(jitter, _)| jitter.reorder)
-            || self.changes.as_ref().is_some_and(|changes| changes.reorder)
+        self.skips.is_some() || self.delays_reorder
     }
 
     /// Ends the warm-up: summaries count from here on.
@@ -130,7 +127,9 @@ impl Impairment {
     /// `None` if it is lost.
     pub fn pass(&mut self, now: Time) -> Option<Time> {
         self.offered += 1;
-        if self.is_lost(now) || self.damages.as_mut().is_some_and(Chance::happens) {
+        if self.loss.as_mut().is_some_and(|loss| loss.happen(now))
+            || self.damages.as_mut().is_some_and(Chance::happens)
+        {
             self.lost += 1;
             return None;
         }
@@ -143,12 +142,10 @@ impl Impairment {
         let start = now + self.changes.as_ref().map_or(Span::ZERO, |changes| changes.at(now));
         let late = match &mut self.jitter {
             None => start,
-            Some((jitter, rng)) => match (&self.netem, &jitter.extra) {
-                (Some(netem), _) => start + netem.draw(rng),
-                (None, extra) => delayed(extra, (now, start), &mut self.block, rng),
-            },
+            Some(Delays::Netem(netem, rng)) => start + netem.draw(rng),
+            Some(Delays::Model(extra, rng, block)) => delayed(extra, (now, start), block, rng),
         };
-        if self.delays_reorder() {
+        if self.delays_reorder {
             return Some(late);
         }
         self.last = self.last.max(late);
@@ -167,41 +164,65 @@ impl Impairment {
         *delayed = if skips { 0 } else { delayed.saturating_add(1) };
         skips
     }
+}
 
+impl Losses {
+    fn of(loss: Loss, rng: Rng) -> Losses {
+        match loss {
+            Loss::Correlated { rate, correlation } => {
+                Losses::Correlated(Chance::new(rate, correlation, rng))
+            }
+            loss => Losses::Model { loss, rng, state: 1 },
+        }
+    }
+
+    /// Whether the next packet is lost.
+    ///
     /// In the model of Gilbert (1960) and Elliott (1963) we change the state first and then decide
     /// about the packet. This is our choice; the mean length of a loss burst is then that of the
     /// bad state. Linux decides by the state before the change (sch_netem.c, loss_gilb_ell).
-    fn is_lost(&mut self, now: Time) -> bool {
-        let Some((loss, rng)) = &mut self.loss else { return false };
+    fn happen(&mut self, now: Time) -> bool {
+        let (loss, rng, state) = match self {
+            Losses::Correlated(chance) => return chance.happens(),
+            Losses::Model { loss, rng, state } => (loss, rng, state),
+        };
         match *loss {
-            Loss::Bernoulli(rate) => rng.uniform() < rate,
-            Loss::Correlated { .. } => self.correlated.as_mut().is_some_and(Chance::happens),
+            Loss::Bernoulli(rate) | Loss::Correlated { rate, .. } => rng.uniform() < rate,
             Loss::Schedule(ref steps) => {
                 let begun = steps.partition_point(|&(from, _)| from <= now.as_nanos());
                 rng.uniform() < steps[begun - 1].1
             }
             Loss::GilbertElliott { enter, leave, bad, good } => {
-                let change = if self.in_bad_state { leave } else { enter };
+                let change = if *state == 2 { leave } else { enter };
                 if rng.uniform() < change {
-                    self.in_bad_state = !self.in_bad_state;
+                    *state = 3 - *state;
                 }
-                rng.uniform() < if self.in_bad_state { bad } else { good }
+                rng.uniform() < if *state == 2 { bad } else { good }
             }
             Loss::FourState { p13, p31, p32, p23, p14 } => {
                 // Linux 6.1 sch_netem.c, loss_4state; the new state decides about the packet.
-                let [(first, p), (second, q)] = match self.state {
+                let [(first, p), (second, q)] = match *state {
                     1 => [(4, p14), (3, p13)],
                     2 => [(3, p23), (2, 0.0)],
                     3 => [(2, p32), (1, p31)],
                     _ => [(1, 1.0), (1, 0.0)],
                 };
-                self.state = match rng.uniform() {
+                *state = match rng.uniform() {
                     draw if draw < p => first,
                     draw if draw < p + q => second,
-                    _ => self.state,
+                    _ => *state,
                 };
-                self.state > 2
+                *state > 2
             }
+        }
+    }
+}
+
+impl Delays {
+    fn of(extra: Extra, rng: Rng) -> Delays {
+        match extra {
+            Extra::Netem(jitter) => Delays::Netem(NetemDelay::new(jitter), rng),
+            extra => Delays::Model(extra, rng, None),
         }
     }
 }

@@ -59,10 +59,13 @@ fn value(item: &DeValue) -> Result<Value, Flaw> {
         DeValue::Boolean(flag) => Ok(Value::Bool(*flag)),
         DeValue::Table(items) => table(items),
         DeValue::Array(items) => {
-            let each = items.iter().enumerate().map(|(index, item)| {
-                value(item.get_ref()).map_err(|flaw| flaw.within(&format!("[{index}]")))
-            });
-            each.collect::<Result<_, _>>().map(Value::Array)
+            // A schedule may have a hundred thousand pairs: no spare capacity.
+            let mut list = Vec::with_capacity(items.len());
+            for (index, item) in items.iter().enumerate() {
+                let item = value(item.get_ref());
+                list.push(item.map_err(|flaw| flaw.within(&format!("[{index}]")))?);
+            }
+            Ok(Value::Array(list))
         }
         DeValue::Datetime(_) => refuse("a date is not a value here; write a text such as \"10s\""),
         DeValue::Integer(integer) => {

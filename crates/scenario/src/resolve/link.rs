@@ -42,7 +42,7 @@ pub(super) fn capacity(
 }
 
 fn schedule_of(place: &str, written: &capacity::Schedule) -> Checked<Capacity> {
-    let steps = wire::steps(place, &written.steps, "\"10mbit\"", |_, rate| Ok(rate.0))?;
+    let steps = wire::steps(place, &written.steps, "\"10mbit\"", |rate| Ok(rate.0))?;
     if steps.iter().all(|(_, rate)| rate.is_none()) {
         let message = "every step is an outage (0bit), so nothing is ever sent; give one of them a \
                        rate such as 10mbit";

@@ -110,28 +110,30 @@ fn device_limit(place: &str, written: &links::Device) -> Checked<Limit> {
     }
 }
 
-/// The steps of a schedule, with their values parsed by `read`.
+/// The steps of a schedule, with their values parsed by `read`, whose errors have no place.
 pub(super) fn steps<W, R>(
     place: &str,
     written: &[(SpanText, W)],
     example: &str,
-    read: impl Fn(&str, &W) -> Checked<R>,
+    read: impl Fn(&W) -> Checked<R>,
 ) -> Checked<Vec<(Time, R)>> {
-    let mut steps: Vec<(Time, R)> = Vec::new();
+    let mut steps: Vec<(Time, R)> = Vec::with_capacity(written.len());
     for (index, (at, value)) in written.iter().enumerate() {
-        let place = format!("{place}.steps[{index}]");
         let time = Time::ZERO + at.0;
         let wrong = match steps.last() {
             None if time != Time::ZERO => format!("the first step is at {at}; it must be at 0s"),
             Some((before, _)) if time <= *before => {
                 format!("{at} is not after {}; times must increase", before.since(Time::ZERO))
             }
-            _ => {
-                steps.push((time, read(&place, value)?));
-                continue;
-            }
+            _ => match read(value) {
+                Ok(value) => {
+                    steps.push((time, value));
+                    continue;
+                }
+                Err(error) => error.message,
+            },
         };
-        return refuse(&place, wrong);
+        return refuse(&format!("{place}.steps[{index}]"), wrong);
     }
     if steps.is_empty() {
         let message = format!("the list is empty; write for example [[\"0s\", {example}]]");
@@ -146,7 +148,7 @@ pub(super) fn delay_changes(place: &str, written: &wire::Delay) -> Checked<Optio
         return Ok(None);
     };
     let least = written.least();
-    let above = |_: &str, delay: &SpanText| Ok(delay.0 - least);
+    let above = |delay: &SpanText| Ok(delay.0 - least);
     let above_least = steps(place, &schedule.steps, "\"20ms\"", above)?;
     Ok(Some(DelayChanges { above_least, reorder: schedule.reorder }))
 }
@@ -185,7 +187,7 @@ pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Opt
             reorder: netem.reorder,
         }),
         Some(wire::Jitter::Schedule(schedule)) => {
-            let read = |_: &str, most: &SpanText| Ok(most.0);
+            let read = |most: &SpanText| Ok(most.0);
             let steps = steps(place, &schedule.steps, "\"5ms\"", read)?;
             Some(Jitter { extra: Extra::Schedule(steps), reorder: schedule.reorder })
         }
@@ -263,7 +265,7 @@ pub(super) fn loss(place: &str, written: Option<&wire::Loss>) -> Checked<Option<
             })
         }
         Some(wire::Loss::Schedule(schedule)) => {
-            let read = |place: &str, rate: &f64| self::probability(place, *rate);
+            let read = |rate: &f64| self::probability("", *rate);
             let steps = steps(place, &schedule.steps, "0.01", read)?;
             Some(Loss::Schedule(steps.iter().map(|(at, rate)| (at.as_nanos(), *rate)).collect()))
         }
