@@ -17,7 +17,7 @@ from conftest import NO_KERNEL
 from guests import KERNEL, needs_kernel
 from sojourn import _core
 from sojourn.cli import main
-from sojourn.engines.child import Cpu
+from sojourn.engines.child import Cpu, Notice, carry_out, scratch
 from sojourn.engines.linux import guest
 from sojourn.errors import InputError, RunFailed, ScenarioError
 from sojourn.programs.running import with_bottleneck
@@ -173,7 +173,6 @@ def test_a_host_has_its_name_its_own_folder_and_what_the_user_lets_it_see(line, 
             marks=pytest.mark.nightly,
         ),
         ("while :; do :; done", "computes, or starts others, without end"),
-        ("sleep 1; kill -9 $PPID; poweroff -f; sleep 5", "the guest ended before its plan"),
     ],
 )
 def test_what_uses_up_a_guest_ends_in_one_sentence(line, monkeypatch, command, message):
@@ -181,6 +180,43 @@ def test_what_uses_up_a_guest_ends_in_one_sentence(line, monkeypatch, command, m
         monkeypatch.setattr(guest, "OF_PROGRAMS", replace(guest.OF_PROGRAMS, cpu_s=2.0))
     with pytest.raises(RunFailed, match=message):
         sojourn.run_programs(line, {"client": command})
+
+
+@needs_kernel
+def test_programs_can_neither_end_the_guest_nor_set_its_clock(line):
+    commands = ["kill -9 $PPID; poweroff -f", "date -s 2030-01-01"]
+    says = sojourn.run_programs(line, {"client": commands}).invalid
+    assert len(says) == 2 and all("Operation not permitted" in reason for reason in says)
+
+
+@needs_kernel
+@pytest.mark.nightly
+def test_a_program_that_reads_the_clock_in_a_loop_ends_the_run_with_its_command(line):
+    code = "import time\nwhile time.time(): pass"
+    with pytest.raises(
+        RunFailed, match=r"`python3 -c import time while .* for 1\.0 s, from 1\.0 s"
+    ):
+        sojourn.run_programs(line, {"client": f"python3 -c '{code}'"})
+
+
+def test_a_program_that_polls_is_named_once_with_the_pace(monkeypatch, capsys):
+    times = iter([100.0, 105.0, 112.0, 200.0])
+    monkeypatch.setattr("sojourn.engines.child.time.monotonic", lambda: next(times))
+    notice = Notice()
+    for now_ms in 1000, 1100, 1240, 1300:
+        notice.see(now_ms * 10**6, "spin me")
+    said = capsys.readouterr().err
+    assert said.count("`spin me` in the guest reads a clock or polls in a loop: 20 ms") == 1
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"),
+    [("exit 3", "its plan, with exit code 3; its"), ("kill -9 $$", "killed by this machine"),
+     ("kill -11 $$", "its plan, by SIGSEGV; its console says nothing")],
+)  # fmt: skip
+def test_how_a_guest_ended_early_is_said(ends, says):
+    with scratch() as folder, pytest.raises(RunFailed, match=says):
+        carry_out(["/bin/sh", "-c", ends], folder, "{}", _core.Cancel(), "guest")
 
 
 def test_the_clock_may_stand_longer_while_the_guests_kernel_serves_programs():

@@ -37,7 +37,8 @@ pub const STATUS: &str = "status.json";
 pub const MODULE: &str = "sch_sojourn.ko";
 /// The folder with the output of the user's programs: `INDEX.out` and `INDEX.err`.
 pub const OUTPUTS: &str = "outputs";
-/// The file with the simulated time reached so far, nanoseconds.
+/// The file with the simulated time reached so far, nanoseconds, and after a space the command of a
+/// program that polls, if any.
 pub const PROGRESS: &str = "progress";
 
 /// The state of a law before a drop or mark.

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +33,8 @@ _LOOK_EVERY_S = 0.05
 # milliseconds.
 _PATIENCE_S = 180.0
 _NONE: Mapping[str, str] = {}
+# A guest whose programs poll advances for this long before that is said.
+_NOTICE_AFTER_S = 10.0
 # A program that computes without system calls leaves the kernel of its guest less than this.
 _SERVED_SHARE = 0.1
 
@@ -73,6 +76,35 @@ class Patience:
 
 
 USUAL = Patience()
+
+
+class Notice:
+    """Says once, on stderr, that a program polls and how slowly time therefore passes.
+
+    It says so after some wall time; the run's outcome does not depend on that.
+    """
+
+    def __init__(self) -> None:
+        self._began: tuple[float, int] | None = None
+        self._is_said = False
+
+    def see(self, now_ns: int, polling: str) -> None:
+        """Take the simulated time, and the command of a program that polls, if any."""
+        if not polling:
+            self._began = None
+            return
+        now_s = time.monotonic()
+        began_s, began_ns = self._began = self._began or (now_s, now_ns)
+        if self._is_said or now_s - began_s < _NOTICE_AFTER_S:
+            return
+        self._is_said = True
+        ms = (now_ns - began_ns) / 1e6 / (now_s - began_s)
+        text = (
+            f"sojourn: `{polling}` in the guest reads a clock or polls in a loop: {ms:.0f} ms of "
+            "simulated time pass per second; let it sleep, or end the run with Ctrl-C or --for"
+        )
+        with suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
 
 
 class Watcher(Protocol):
@@ -130,7 +162,7 @@ def carry_out(
     console = folder.console
     with console.open("wb") as output, group(command, folder, output, seen, cpu) as running:
         _wait(running, folder, watcher, what, remedies, patience)
-    _judge(folder, what, remedies)
+    _judge(folder, what, remedies, running.returncode)
 
 
 @contextmanager
@@ -162,12 +194,13 @@ def _wait(
 ) -> None:  # fmt: skip
     """Wait for the program's end; report its progress, and kill it if it makes none."""
     reported, moved, before = 0, time.monotonic(), Cpu()
-    seen = before
+    seen, notice = before, Notice()
     while running.poll() is None:
         if watcher.cancelled:
             raise Cancelled("the run was cancelled")
-        now_ns, cpu = _progress(folder), _cpu(running.pid, patience)
+        (now_ns, polling), cpu = _progress(folder), _cpu(running.pid, patience)
         if now_ns > reported:
+            notice.see(now_ns, polling)
             watcher.advance((now_ns - reported) / 1e9)
             reported, moved, before, seen = now_ns, time.monotonic(), cpu, cpu
         elif limit_s := patience.exceeded(cpu, before):
@@ -208,21 +241,30 @@ def _cpu(group: int, patience: Patience) -> Cpu:
     return Cpu(ticks / per_s, first / per_s)
 
 
-def _progress(folder: Folder) -> int:
+def _progress(folder: Folder) -> tuple[int, str]:
+    """The simulated time, and the command of a program that polls, if any."""
     try:
-        return int((folder.shared / PROGRESS).read_text() or 0)
+        ns, _, polling = (folder.shared / PROGRESS).read_text().partition(" ")
+        return int(ns or 0), polling
     except (FileNotFoundError, ValueError):
-        return 0
+        return 0, ""
 
 
-def _judge(folder: Folder, what: str, remedies: Mapping[str, str]) -> None:
+def _judge(folder: Folder, what: str, remedies: Mapping[str, str], returned: int) -> None:
     try:
         status = json.loads((folder.shared / STATUS).read_text())
     except (FileNotFoundError, ValueError):
         why = end_of_console(folder, remedies)
-        raise RunFailed(f"the {what} ended before its plan; {why}") from None
+        raise RunFailed(f"the {what} ended before its plan, {_end(returned)}; {why}") from None
     if not status["ok"]:
         raise RunFailed(f"in the {what}: {status['failure']}")
+
+
+def _end(returned: int) -> str:
+    """How a process ended, by the value that `subprocess` returns."""
+    if returned == -signal.SIGKILL:
+        return "killed by this machine, as when memory runs out: run fewer at a time (--jobs)"
+    return f"by {signal.Signals(-returned).name}" if returned < 0 else f"with exit code {returned}"
 
 
 def end_of_console(folder: Folder, remedies: Mapping[str, str] = _NONE) -> str:

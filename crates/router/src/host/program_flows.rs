@@ -32,6 +32,7 @@ struct ProgramFlows {
     times: CountTimes,
     of_tuple: BTreeMap<FiveTuple, usize>,
     flows: Vec<ObservedFlow>,
+    packets: u64,
     has_more: bool,
 }
 
@@ -68,7 +69,9 @@ impl FlowIds {
     pub(super) fn of_plan(own: usize, group: Option<usize>, times: CountTimes) -> FlowIds {
         let programs = group.map(|group| {
             let (of_tuple, flows) = (BTreeMap::new(), Vec::new());
-            Rc::new(RefCell::new(ProgramFlows { group, times, of_tuple, flows, has_more: false }))
+            let (packets, has_more) = (0, false);
+            let flows = ProgramFlows { group, times, of_tuple, flows, packets, has_more };
+            Rc::new(RefCell::new(flows))
         });
         FlowIds { own, programs }
     }
@@ -101,6 +104,7 @@ impl FlowIds {
             return;
         };
         let mut programs = programs.borrow_mut();
+        programs.packets += 1;
         let CountTimes { warmup_ns, bins_ns } = programs.times;
         let flow = &mut programs.flows[flow as usize - self.own];
         flow.observe(at_ns, header, is_forward);
@@ -128,6 +132,11 @@ impl FlowIds {
                 |flow: &ObservedFlow| flow.by_bin.range(..=number).next_back().map(|at| *at.1);
             bin.extend(flows.iter().map(|flow| until(flow).unwrap_or(0)));
         }
+    }
+
+    /// Packets of programs so far, in both directions.
+    pub(super) fn packets(&self) -> u64 {
+        self.programs.as_ref().map_or(0, |programs| programs.borrow().packets)
     }
 
     /// Bytes delivered to its client by each flow of programs.

@@ -141,12 +141,15 @@ impl<'a> RunLoop<'a> {
             }
         }
         if self.schedule.progress.take(now) {
-            fs::write(self.folder.join(PROGRESS), now.as_nanos().to_string())?;
-            if let Some(user) = &self.user {
-                user.check().map_err(io::Error::other)?;
-            }
+            self.report_progress(now)?;
         }
         Ok(now >= self.schedule.end)
+    }
+
+    fn report_progress(&mut self, now: Time) -> io::Result<()> {
+        let polling = self.user.as_mut().map(|user| user.look(now)).transpose();
+        let polling = polling.map_err(io::Error::other)?.flatten().unwrap_or_default();
+        fs::write(self.folder.join(PROGRESS), format!("{} {polling}", now.as_nanos()))
     }
 
     fn on_ready(&mut self, token: u64) -> io::Result<()> {

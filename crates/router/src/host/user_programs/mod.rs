@@ -2,6 +2,7 @@
 
 mod host_place;
 mod limits;
+mod polling;
 mod tcp_states;
 
 use std::fs::{self, File};
@@ -24,6 +25,7 @@ use crate::linux::{Failure, sys};
 use crate::plan::{HostSide, PROGRAM_PATH, Plan, ProgramsPlan};
 use crate::run_files::{CommandReport, FlowSample, OUTPUTS, ProgramsReport};
 use host_place::{HomePlace, HostPlace};
+use polling::Polling;
 use tcp_states::TcpStates;
 
 /// The epoll token of ended children; the tokens of sockets are smaller.
@@ -53,6 +55,7 @@ pub(super) struct UserPrograms<'a> {
     running: Vec<Option<Pid>>,
     reports: Vec<CommandReport>,
     ids: FlowIds,
+    polling: Polling,
     /// The sockets' states, if flows are sampled.
     tcp_states: Option<TcpStates>,
 }
@@ -69,6 +72,7 @@ impl<'a> UserPrograms<'a> {
         sys::schedule_first_alone().map_err(failure)?;
         let children = watch_children(hosts).map_err(failure)?;
         limits::set(&programs.wish).map_err(failure)?;
+        sys::forbid_programs_the_machine().map_err(failure)?;
         let (setting, cubic) = CONTROL;
         fs::write(setting, cubic).map_err(failure)?;
         let home = HomePlace::open().map_err(failure)?;
@@ -87,6 +91,7 @@ impl<'a> UserPrograms<'a> {
             running: vec![None; commands],
             reports: vec![CommandReport::default(); commands],
             ids: ids.clone(),
+            polling: Polling::default(),
             tcp_states: tcp_states.transpose().map_err(failure)?,
         }))
     }
@@ -190,6 +195,17 @@ impl<'a> UserPrograms<'a> {
         let has_clients = all.clone().any(|index| side(index) == HostSide::Client);
         let counts = |&index: &usize| !has_clients || side(index) == HostSide::Client;
         all.filter(counts).all(|index| self.reports[index].end_ns.is_some())
+    }
+
+    /// Fails if programs have exhausted their resources, or poll without end; returns the command
+    /// of the program that polls, if any.
+    pub(super) fn look(&mut self, now: Time) -> Result<Option<String>, Failure> {
+        self.check()?;
+        self.polling.look(now, self.ids.packets(), polling::cpu_times);
+        if !self.plan.wish.may_be_stopped {
+            self.polling.check()?;
+        }
+        Ok(self.polling.process().map(polling::command_of))
     }
 
     /// Fails if programs have exhausted their resources.
