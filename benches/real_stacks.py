@@ -4,7 +4,8 @@
 
 Runs one bulk transfer alone, then the same next to one CUBIC flow of the simulator. Each sender is
 a library inside the simulator (quinn, smoltcp, a call of str0m; ngtcp2 if Debian's packages are
-installed), the simulator's TCP, or the TCP of Linux in the guest, where the AQM is ours too.
+installed), the simulator's TCP, or the TCP of Linux in the guest, where the AQM is ours too: from
+our sender, and from nginx to curl.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sojourn import _core, files
 from sojourn.comparing.compare import compare
 from sojourn.comparing.comparison import Comparison
 from sojourn.engines.linux import kernel
+from sojourn.programs.running import engine as engine_with
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "results" / "real-stacks.md"
@@ -48,6 +50,14 @@ rtt = "50ms"
 {transport}
 app = {{ {app} }}
 """
+# curl loads a file that outlasts the run; the group's class then has the name of curl's host.
+PROGRAMS = {
+    "server": "truncate -s 100M big; printf 'daemon off; user root; pid nginx.pid; events {}"
+    " http { access_log off; client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f;"
+    " uwsgi_temp_path u; scgi_temp_path s; server { listen 80; root /tmp/own; } }' > nginx.conf;"
+    " exec nginx -p /tmp/own -c /tmp/own/nginx.conf -e stderr",
+    "client": "curl -s -o /dev/null http://server/big",
+}
 # At the best quality 10 Mbit/s.
 VIDEO = 'kind = "video", frames = ["41250B"], interval = "33ms"'
 RIVAL = """
@@ -70,6 +80,7 @@ class Sender:
         app: what the flow carries.
         endpoint: the library of flows with transport ``library``.
         engine: the engine that runs it.
+        programs: commands that send instead of the flow, by host.
     """
 
     name: str
@@ -77,18 +88,26 @@ class Sender:
     app: str = 'kind = "bulk"'
     endpoint: str = ""
     engine: str = "sim"
+    programs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def group(self) -> str:
+        """The class of its flow."""
+        return "client" if self.programs else "stack"
 
     def compared(self, rival: str) -> Comparison:
         """Its runs under every AQM, next to a rival if one is given."""
         scenario = _core.Scenario.load(TEXT.format(transport=self.transport, app=self.app) + rival)
         endpoints = {"library": self.endpoint} if self.endpoint else None
-        return compare(scenario, AQMS, SEEDS, engine=self.engine, endpoints=endpoints)
+        on = engine_with(self.programs, may_be_stopped=True) if self.programs else self.engine
+        return compare(scenario, AQMS, SEEDS, engine=on, endpoints=endpoints)
 
 
 def senders(built: Path) -> Iterator[Sender]:
     """Every sender that can run here."""
     yield Sender("simulator CUBIC", 'cc = "cubic"')
     yield Sender("Linux CUBIC", 'cc = "cubic"', engine="linux")
+    yield Sender("nginx, curl", engine="linux", transport="", programs=PROGRAMS)
     for control in ("cubic", "newreno", "bbr"):
         yield Sender(f"quinn {control}", endpoint=f"quinn:cc={control}")
     for control in ("reno", "cubic"):
@@ -158,7 +177,7 @@ def main() -> None:
             alone.add(sender, {
                 "Queue delay, 95th percentile [ms]":
                     _means(by_itself, "queue/bottleneck/delay_p95", 1e3),
-                "Goodput [Mbit/s]": _means(by_itself, "class/stack/goodput", 1e-6),
+                "Goodput [Mbit/s]": _means(by_itself, f"class/{sender.group}/goodput", 1e-6),
                 "Packets dropped [%]": _means(by_itself, "queue/bottleneck/drop_rate", 1e2),
             })  # fmt: skip
             if sender.engine == "sim":

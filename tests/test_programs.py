@@ -183,6 +183,13 @@ def test_what_uses_up_a_guest_ends_in_one_sentence(line, monkeypatch, command, m
 
 
 @needs_kernel
+@pytest.mark.nightly
+def test_a_program_whose_memory_takes_too_many_mappings_ends_the_run(line):
+    with pytest.raises(RunFailed, match="killed a program .* vm.max_map_count"):
+        sojourn.run_programs(line, {"client": "tail /dev/zero"})
+
+
+@needs_kernel
 def test_programs_can_neither_end_the_guest_nor_set_its_clock(line):
     commands = ["kill -9 $PPID; poweroff -f", "date -s 2030-01-01"]
     says = sojourn.run_programs(line, {"client": commands}).invalid

@@ -218,7 +218,7 @@ impl<'a> RunLoop<'a> {
 
     fn finish(mut self) -> Result<(), Failure> {
         let failure = |error: io::Error| format!("results: {error}");
-        self.user.as_ref().map_or(Ok(()), UserPrograms::check)?;
+        self.user.as_ref().map_or(Ok(()), UserPrograms::check_at_end)?;
         if matches!(self.plan.bottleneck, Bottleneck::Kernel { .. }) {
             let counters = counters::read(self.plan, &self.hosts, &self.clock)?;
             self.result.kernel_counters = Some(counters);

@@ -6,7 +6,7 @@ use std::io;
 use nix::sys::sysinfo::sysinfo;
 
 use super::host_place::HostPlace;
-use crate::linux::Failure;
+use crate::linux::{Failure, sys};
 use crate::plan::{ProgramsPlan, ProgramsWish};
 
 /// Threads reserved for the kernel and the first process, more than they need.
@@ -45,6 +45,21 @@ pub(super) fn check(plan: &ProgramsPlan, places: &[HostPlace]) -> Result<(), Fai
         }
     }
     Ok(())
+}
+
+/// What the kernel logs when its machine refuses it a mapping for pages of a process, which it then
+/// kills (Linux 6.1 arch/um/os-Linux/skas/mem.c, `do_syscall_stub`).
+const NO_MAPPING: &str = "UML ran out of memory on the host side";
+
+/// Fails if the guest's machine let it down, according to the kernel's log.
+pub(super) fn check_log() -> Result<(), Failure> {
+    let log = sys::kernel_log().map_err(|error| format!("the kernel's log: {error}"))?;
+    if !log.contains(NO_MAPPING) {
+        return Ok(());
+    }
+    Err("the kernel killed a program whose memory took more mappings than this machine allows a \
+         process: let it use less, or run `sysctl -w vm.max_map_count=1000000` as root"
+        .to_owned())
 }
 
 /// How often the kernel killed a process because memory ran out (Linux 6.1 vmstat.c, `oom_kill`).

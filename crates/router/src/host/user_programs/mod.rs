@@ -208,9 +208,14 @@ impl<'a> UserPrograms<'a> {
         Ok(self.polling.process().map(polling::command_of))
     }
 
-    /// Fails if programs have exhausted their resources.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), Failure> {
         limits::check(self.plan, &self.places)
+    }
+
+    /// Fails if programs have exhausted their resources by the end of the run.
+    pub(super) fn check_at_end(&self) -> Result<(), Failure> {
+        self.check()?;
+        limits::check_log()
     }
 
     /// Stops the running commands and keeps their output.
