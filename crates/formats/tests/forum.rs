@@ -36,9 +36,9 @@ fn a_zero_that_tc_does_not_send_leaves_the_default() {
 #[test]
 fn the_gains_and_round_trips_of_dualpi2_are_what_tc_sends() {
     let shown = "qdisc dualpi2 1: dev eth0 root refcnt 2 limit 10000p memlimit 30280000B target \
-                 15ms tupdate 16ms alpha 0.160156 beta 3.199219 step_thresh 1ms coupling_factor 2";
+                 15ms tupdate 16ms alpha 0.156250 beta 3.195312 step_thresh 1ms coupling_factor 2";
     let json = r#"[{"kind":"dualpi2","handle":"1:","dev":"eth0","root":true,"options":{
-        "limit":10000,"alpha":0.160156,"ecn-mask":"any-ect","split-gso":null}}]"#;
+        "limit":10000,"alpha":0.156250,"ecn-mask":"any-ect","split-gso":null}}]"#;
     let of = |options: &str| format!("{ROOT}dualpi2 {options}\n");
     expect(&[
         (shown, &["alpha=0.16015625hz,beta=3.19921875hz"]),
@@ -50,9 +50,63 @@ fn the_gains_and_round_trips_of_dualpi2_are_what_tc_sends() {
         ),
         (&of("max_rtt 200ms"), &["target=33333us,tupdate=33333us"]),
         (&of("step_thresh 20pkt"), &["`step_thresh 20pkt` (line 1) has no counterpart"]),
-        (json, &["`any_ect` (line 1) has no counterpart"]),
+        (json, &["`any_ect` (line 1) has no counterpart", "alpha=0.16015625hz"]),
     ]);
     refused(&[(&of("max_rtt 20ms typical_rtt 100ms"), "`typical_rtt` above `max_rtt`")]);
+}
+
+/// Linux 6.1 sch_api.c, tc_modify_qdisc, tc_ctl_tclass; sch_htb.c, htb_graft; sch_ets.c,
+/// ets_class_change.
+#[test]
+fn places_and_classes_that_the_kernel_refuses_are_refused() {
+    let htb = |rest: &str| {
+        format!(
+            "{ROOT}handle 1: htb default 10\n\
+             tc class add dev eth0 parent 1: classid 1:10 htb rate 1mbit\n{rest}"
+        )
+    };
+    let ets = |rest: &str| format!("{ROOT}handle 1: ets strict 5\ntc class {rest}");
+    refused(&[
+        (&htb("tc class add dev eth0 parent 1: classid 1:10 htb rate 2mbit"), "`File exists`"),
+        (&htb("tc class change dev eth0 parent 1: classid 1:9 htb rate 2mbit"), "write add"),
+        (&htb("tc class add dev eth0 parent 1: classid 2:1 htb rate 1mbit"), "handle 2:"),
+        (&htb("tc class add dev eth0 parent 1: classid 1:11 hfsc ls rate 1mbit"), "is a htb"),
+        (&htb("tc qdisc add dev eth0 parent 1:11 pie"), "has no such class"),
+        (
+            &htb("tc class add dev eth0 parent 1:10 classid 1:11 htb rate 1mbit\n\
+                 tc qdisc add dev eth0 parent 1:10 pie"),
+            "has class 1:11 below it",
+        ),
+        (
+            &format!("{ROOT}handle 1: prio\ntc qdisc add dev eth0 parent 1:4 pie"),
+            "has no such class",
+        ),
+        (
+            &format!("{ROOT}handle 1: fq_codel\ntc qdisc add dev eth0 parent 1:1 pie"),
+            "below the fq_codel",
+        ),
+        (&ets("change dev eth0 classid 1:2 ets quantum 1500"), "band 2, which is strict"),
+        (&ets("change dev eth0 classid 1:6 ets"), "ets has 5 bands"),
+        (&ets("add dev eth0 classid 1:2 ets"), "write change"),
+        (&format!("{ROOT}handle 1: ets quanta 1000 0"), "a quantum of 0"),
+        (&format!("{ROOT}handle 1: ets bands 17"), "with 17 bands"),
+    ]);
+}
+
+/// Linux 6.1 sch_drr.c, drr_classify: a packet of no class is dropped.
+#[test]
+fn the_only_class_of_drr_holds_the_queue() {
+    let class = "tc class add dev eth0 parent 1: classid 1:1 drr\n";
+    let second = "tc class add dev eth0 parent 1: classid 1:2 drr\n";
+    let leaf = "tc qdisc add dev eth0 parent 1:1 fq_codel\n";
+    expect(&[(
+        &format!("{ROOT}handle 1: drr\n{class}{leaf}"),
+        &["queue = \"fq_codel@linux\"", "the kernel drops packets that no filter names"],
+    )]);
+    refused(&[
+        (&format!("{ROOT}handle 1: drr\n"), "no class of drr"),
+        (&format!("{ROOT}handle 1: drr\n{class}{second}{leaf}"), "add one with `matchall`"),
+    ]);
 }
 
 /// tc-testing: sfb with a rehash below its warm-up; prio with 17 bands; iproute2 6.1 tc/q_prio.c.

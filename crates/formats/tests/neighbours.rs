@@ -55,7 +55,7 @@ fn sections_of_networkd_are_disciplines() {
         (&of("[CAKE]\nBandwidth=1M\n[PIE]\nPacketLimit=9\n"), "line 6: the kernel refuses this"),
         (&of("[NetworkEmulator]\nDelayJitterSec=1ms\n"), "add that"),
         (&of("[TokenBucketFilter]\nRate=10M\n"), "line 4: tc refuses tbf without `burst`"),
-        (&of("[DeficitRoundRobinScheduler]\nHandle=1\n"), "`drr` of the kernel"),
+        (&of("[DeficitRoundRobinScheduler]\nHandle=1\n"), "no class of drr on eth0"),
     ]);
 }
 

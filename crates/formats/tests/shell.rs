@@ -232,8 +232,8 @@ fn ets_with_strict_bands_alone_is_a_prio() {
         ),
     ]);
     refused(&[
-        (&of("bands 17"), "more bands than"),
-        (&of("bands 2 strict 3"), "more bands than"),
+        (&of("bands 17"), "the kernel refuses ets with"),
+        (&of("bands 2 strict 3"), "the kernel refuses ets with"),
         (&of("weights 3"), "ets has no option `weights`"),
     ]);
 }
@@ -270,7 +270,7 @@ fn bands_of_ets_with_quanta_and_classes_of_drr_take_turns() {
         ),
     ]);
     refused(&[
-        ("tc qdisc add dev d root drr", "`drr` of the kernel has no counterpart"),
+        ("tc qdisc add dev d root drr", "no class of drr on d"),
         (&drr.replace("3000", "0"), "quantum of 0"),
         ("tc qdisc add dev d root cake_mq autorate-ingress", "refuses `autorate-ingress`"),
         (

@@ -135,7 +135,7 @@ pub(super) fn of_qdisc(qdisc: &TcQdisc, source: TcSource) -> Result<AqmOfTc, For
                 settings.push((name, value));
             }
             Some(Err(message)) => return Err(FormatError::at(option.line, message)),
-            None if is_of_rtt(option) => {}
+            None if is_of_rtt(option) || sent::is_usual(qdisc, option) => {}
             None if option.name == "ewma" && burst.is_some() => {}
             None => missing.extend(word.and_then(|word| lacking(word, option))),
         }

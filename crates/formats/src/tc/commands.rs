@@ -4,10 +4,9 @@ use super::abbreviations;
 use super::change;
 use super::filters;
 use super::policer;
+use super::refused;
 use super::statement::{Head, class_options, head_word, qdisc_options};
-use super::tree::{
-    TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup, same_number,
-};
+use super::tree::{TcClass, TcCounters, TcNoteKind, TcParent, TcQdisc, TcRedirect, TcSetup};
 use super::words::{Token, Tokens};
 use crate::FormatError;
 
@@ -150,7 +149,7 @@ fn qdisc(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
         }
         remove(setup, at);
     }
-    if is_nowhere(&head.device, &parent, verb.line, setup) {
+    if refused::place(&head.device, &parent, verb.line, setup) {
         return Ok(());
     }
     setup.qdiscs.push(TcQdisc {
@@ -213,39 +212,6 @@ fn remove(setup: &mut TcSetup, at: usize) {
     }
 }
 
-/// Whether the kernel refuses a parent, as no discipline of the device has its number; says so. A
-/// device without a root discipline in the text may have another one.
-fn is_nowhere(device: &str, parent: &TcParent, line: usize, setup: &mut TcSetup) -> bool {
-    let TcParent::Class(id) = parent else { return false };
-    let major = id.split(':').next().unwrap_or("");
-    // What has no handle gets one of these from the kernel (Linux 6.1 sch_api.c,
-    // qdisc_alloc_handle).
-    let is_given = u32::from_str_radix(major, 16).is_ok_and(|it| it >= 0x8000);
-    let is_owner = |it: &TcQdisc| match it.handle.trim_end_matches(':') {
-        "" => is_given,
-        handle => same_number(handle, major),
-    };
-    let of_device = || setup.qdiscs.iter().filter(|it| it.device == device);
-    let Some(root) = of_device().find(|it| it.parent == TcParent::Root) else { return false };
-    if let Some(owner) = of_device().find(|it| is_owner(it)) {
-        // Linux 7.2 sch_cake.c, cake_mq_graft.
-        let is_whole = owner.kind == "cake_mq";
-        if is_whole {
-            let text = "the kernel refuses another discipline below cake_mq, which has its cakes \
-                        itself; delete this line";
-            setup.note(TcNoteKind::Refused, line, text);
-        }
-        return is_whole;
-    }
-    let text = format!(
-        "the kernel refuses `parent {id}` (`Failed to find specified qdisc`), as no discipline of \
-         {device} has the handle {major}:; write `handle {major}:` before `{}` in line {}",
-        root.kind, root.line
-    );
-    setup.note(TcNoteKind::Refused, line, text);
-    true
-}
-
 fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<(), FormatError> {
     let mut tokens = Tokens::new(words, true);
     let (head, kind) = head(verb, &mut tokens)?;
@@ -265,12 +231,12 @@ fn class(verb: Token<'_>, words: &[Token<'_>], setup: &mut TcSetup) -> Result<()
         return Err(FormatError::at(verb.line, message));
     }
     let options = class_options(kind, &mut tokens, setup)?;
-    setup.classes.retain(|it| !same(it));
-    if is_nowhere(&head.device, &parent, verb.line, setup) {
-        return Ok(());
-    }
     let (device, id, kind) = (head.device, head.class_id, kind.text.to_owned());
-    setup.classes.push(TcClass { device, kind, id, parent, options, line: verb.line });
+    let class = TcClass { device, kind, id, parent, options, line: verb.line };
+    if !refused::class(verb.text, &class, setup) {
+        setup.classes.retain(|it| it.device != class.device || it.id != class.id);
+        setup.classes.push(class);
+    }
     Ok(())
 }
 

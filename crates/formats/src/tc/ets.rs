@@ -1,12 +1,12 @@
 //! ets, whose strict bands are those of prio (Linux 6.1 sch_ets.c; iproute2 6.1 tc/q_ets.c), and
 //! drr (sch_drr.c; tc/q_drr.c).
 
-use super::tree::{TcNoteKind, TcOption, TcQdisc, TcSetup, TcValue};
+use super::tree::{TcClass, TcNoteKind, TcOption, TcQdisc, TcSetup, TcValue, minor};
 use super::units;
 use super::words::{Token, Tokens};
 use crate::FormatError;
 
-const MOST_BANDS: usize = 16;
+const MOST_BANDS: u64 = 16;
 const PRIORITIES: usize = 16;
 /// The kernel's quantum if none is given (psched_mtu of Ethernet).
 pub(super) const FRAME: u64 = 1514;
@@ -42,11 +42,8 @@ pub(super) fn options(
     }
     let given = strict + quanta.len() as u64;
     let bands = bands.unwrap_or(given);
-    let is_right = (1..=MOST_BANDS as u64).contains(&bands) && given <= bands;
-    if !is_right || map.len() > PRIORITIES || map.iter().any(|it| *it >= bands) {
-        let text = "tc and the kernel refuse ets with more bands than `bands` names, than sixteen, \
-                    or than `priomap` may use; correct them";
-        setup.note(TcNoteKind::Refused, kind.line, text);
+    if let Some(text) = refused(bands, given, &quanta, &map) {
+        setup.note(TcNoteKind::Refused, kind.line, format!("the kernel refuses ets with {text}"));
     }
     // The kernel gives the last band what `priomap` leaves out.
     let rest = std::iter::repeat_n(bands.saturating_sub(1), PRIORITIES);
@@ -64,6 +61,24 @@ pub(super) fn options(
         all.push(option("quanta", TcValue::Text(list.join(" "))));
     }
     Ok(all)
+}
+
+/// Options that the kernel refuses (Linux 6.1 sch_ets.c, ets_qdisc_change).
+fn refused(bands: u64, given: u64, quanta: &[u64], map: &[u64]) -> Option<String> {
+    if !(1..=MOST_BANDS).contains(&bands) {
+        return Some(format!("{bands} bands; `bands`, or `strict` and `quanta`, give 1 to 16"));
+    }
+    if given > bands {
+        return Some(format!("`bands {bands}`, as strict and quanta have {given}; raise it"));
+    }
+    if quanta.contains(&0) {
+        return Some("a quantum of 0; raise it".to_owned());
+    }
+    if map.len() > PRIORITIES {
+        return Some(format!("{} numbers in `priomap`; give at most sixteen", map.len()));
+    }
+    let band = map.iter().find(|it| **it >= bands)?;
+    Some(format!("band {band} in `priomap`; {bands} bands have 0 to {}", bands - 1))
 }
 
 /// The quanta of an ets, which its last bands have.
@@ -95,6 +110,26 @@ pub(super) fn class_of(kind: &str, tokens: &mut Tokens<'_>) -> Result<Vec<TcOpti
         all.push(TcOption { name: "quantum", value, text, line: token.line });
     }
     Ok(all)
+}
+
+/// Why the kernel refuses a command about a band (Linux 6.1 sch_ets.c, ets_class_change).
+pub(super) fn refused_class(verb: &str, class: &TcClass, owner: &TcQdisc) -> Option<String> {
+    let bands = owner.count("bands").unwrap_or(0);
+    let strict = bands.saturating_sub(quanta(owner).len() as u64);
+    let band = minor(&class.id).unwrap_or(0);
+    if !(1..=bands).contains(&band) {
+        return Some(format!(
+            "the kernel refuses class {}, as ets has {bands} bands; write 1 to {bands}",
+            class.id
+        ));
+    }
+    if verb == "add" {
+        let text = "the kernel refuses `class add` of ets, whose bands exist; write change";
+        return Some(text.to_owned());
+    }
+    (band <= strict && class.bytes("quantum").is_some()).then(|| {
+        format!("the kernel refuses a quantum of band {band}, which is strict; delete `quantum`")
+    })
 }
 
 /// Makes a prio of an ets whose bands are all strict.

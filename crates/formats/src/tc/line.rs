@@ -136,10 +136,7 @@ fn below<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc, line: &mut ShapedLine) -> O
         "drr" if line.scheduler.is_none() => {
             line.scheduler = scheduler::of_drr(setup, qdisc, line);
             let default = line.scheduler.as_ref().and_then(|it| it.default.clone());
-            line.queue = Some(match &default {
-                Some(_) => pfifo(qdisc),
-                None => qdisc.clone(),
-            });
+            line.queue = default.as_ref().map(|_| pfifo(qdisc));
             setup.children(qdisc).find(|it| match &it.parent {
                 TcParent::Class(id) => Some(id.replace(':', "-")) == default,
                 _ => false,

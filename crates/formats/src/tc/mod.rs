@@ -42,6 +42,7 @@ mod options;
 mod places;
 mod policer;
 mod qosmate;
+mod refused;
 mod report;
 mod scenario;
 mod scheduler;

@@ -7,7 +7,7 @@ use super::netem_wire;
 use super::policer;
 use super::scheduler_toml::packing;
 use super::shaped::{ShapedLine, has_details};
-use super::tree::{TcNote, TcNoteKind, TcSetup, TcSource};
+use super::tree::{TcNote, TcNoteKind, TcParent, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
 
@@ -176,6 +176,10 @@ fn choose<'a>(
         [] => match held.as_slice() {
             [one] => Ok(vec![Direction { name: "down", line: one }]),
             _ => Err(FormatError::whole(match setup.policers.as_slice() {
+                [] if setup.qdiscs.iter().any(|it| matches!(it.parent, TcParent::Class(_))) => {
+                    "the text has disciplines below classes alone; paste the lines of the root and \
+                     of its classes too"
+                }
                 [] => "no device in the text has a queue; paste its `qdisc` line",
                 _ => {
                     "the text has a policer alone, of which `police rate R burst B conform-exceed \
@@ -301,9 +305,13 @@ fn queue(setup: &TcSetup, line: &ShapedLine, import: &mut TcImport) -> Result<St
                 "{kind} on {on} has the kernel's default discipline below every transmit queue, \
                  which the text does not name: paste what `tc qdisc show` prints"
             ),
-            Some(kind @ ("htb" | "hfsc")) if !setup.classes.iter().any(|it| it.kind == kind) => {
+            Some(kind @ ("htb" | "hfsc" | "drr")) if has_none(setup, line, kind) => {
                 no_classes(kind, on)
             }
+            Some("drr") => format!(
+                "drr on {on} drops packets that no filter names, and no filter names those without \
+                 a DSCP: add one with `matchall`"
+            ),
             Some(kind @ ("htb" | "hfsc")) => no_default(kind, on),
             _ => format!(
                 "the class that holds the queue of {on} is not known: the text has neither its \
@@ -327,9 +335,15 @@ fn is_hidden_by_netem(line: &ShapedLine) -> bool {
     line.shapers.iter().all(|it| it.bps >= rate)
 }
 
+/// Whether the text has no class of a discipline of the kind.
+fn has_none(setup: &TcSetup, line: &ShapedLine, kind: &str) -> bool {
+    let mut of_kind = setup.qdiscs.iter().filter(|it| it.device == line.device && it.kind == kind);
+    of_kind.any(|it| setup.classes_of(it).next().is_none())
+}
+
 /// Why a tree without classes has no queue.
 fn no_classes(kind: &str, on: &str) -> String {
-    let fate = if kind == "hfsc" { "drops" } else { "does not shape" };
+    let fate = if kind == "htb" { "does not shape" } else { "drops" };
     format!(
         "the text has no class of {kind} on {on}, without which the kernel {fate} any packet: give \
          `tc class add ...` too, or paste `tc class show`"

@@ -152,7 +152,7 @@ pub(super) fn of_prio(
 }
 
 /// The classes of drr as bands of ets, which take the same turns; `None` unless a filter has a
-/// class for packets without a DSCP, which the kernel would drop.
+/// class for packets without a DSCP, which the kernel would drop, or there is one class alone.
 pub(super) fn of_drr(
     setup: &TcSetup,
     qdisc: &TcQdisc,
@@ -160,7 +160,8 @@ pub(super) fn of_drr(
 ) -> Option<TcScheduler> {
     let all: Vec<&TcClass> = setup.classes_of(qdisc).collect();
     let chosen = chosen(setup, qdisc, |id| all.iter().find(|it| is_class(&it.id, id)).copied());
-    let default = chosen[0]?;
+    let only = || all.first().filter(|_| all.len() == 1).map(|it| it.id.as_str());
+    let default = chosen[0].or_else(only)?;
     let mut classes = Vec::new();
     for class in &all {
         let aqm = Some(queue_below(setup, qdisc, &class.id, line)?.text);

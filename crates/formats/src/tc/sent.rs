@@ -53,6 +53,16 @@ pub(super) fn without_effect(qdisc: &TcQdisc, option: &TcOption) -> Option<Strin
     None
 }
 
+/// Whether an option is the memory that the kernel gives dualpi2 for its limit: two frames of
+/// Ethernet for each packet (Linux 7.2 sch_dualpi2.c, get_memory_limit).
+pub(super) fn is_usual(qdisc: &TcQdisc, option: &TcOption) -> bool {
+    const FRAME: u64 = 1514;
+    let usual = qdisc.count("limit").map(|limit| limit.saturating_mul(2 * FRAME));
+    qdisc.kind == "dualpi2"
+        && matches!(option.name, "memlimit" | "memory_limit")
+        && usual.is_some_and(|it| option.value == TcValue::Bytes(it.try_into().unwrap_or(i64::MAX)))
+}
+
 /// The option as the kernel keeps it: tc cuts the gains of dualpi2 to 256ths of a hertz, of which
 /// it prints six digits.
 pub(super) fn kept(qdisc: &TcQdisc, option: &TcOption, source: TcSource) -> TcOption {
@@ -61,7 +71,10 @@ pub(super) fn kept(qdisc: &TcQdisc, option: &TcOption, source: TcSource) -> TcOp
         TcValue::Real(hertz) if is_gain => {
             // The command's number is a float of C.
             let units = f64::from((hertz * PER_HERTZ) as f32);
-            let units = if source.is_state() { units.round() } else { units.floor() };
+            // The kernel converts a gain twice, rounds down each time, and so shows one unit less
+            // than it was given (Linux 7.2 sch_dualpi2.c, dualpi2_scale_alpha_beta,
+            // dualpi2_unscale_alpha_beta).
+            let units = if source.is_state() { units.round() + 1.0 } else { units.floor() };
             TcOption { value: TcValue::Real(units / PER_HERTZ), ..option.clone() }
         }
         _ => option.clone(),

@@ -8,12 +8,9 @@ use super::{cake, change, curves, demands, ets, netem};
 use crate::FormatError;
 
 /// Known kinds of the kernel without a counterpart.
-const WITHOUT_COUNTERPART: [&str; 17] = [
+const WITHOUT_COUNTERPART: [&str; 14] = [
     "hhf",
-    "drr",
     "qfq",
-    "ets",
-    "mqprio",
     "taprio",
     "multiq",
     "skbprio",

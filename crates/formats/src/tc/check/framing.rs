@@ -67,13 +67,13 @@ fn overhead(line: &ShapedLine, findings: &mut Findings<'_>) {
             false => "the shaper does not count what the line adds to packets".to_owned(),
         },
         reason: format!(
-            "a packet of {} B takes {:.0} % more of {} than the shaper counts, one of {} B {:.0} \
+            "a packet of {} B takes {} % more of {} than the shaper counts, one of {} B {} \
              %, and its rate leaves {:.0} %{}: then the line is full first, and the queue is there",
             PACKETS_BYTES[0],
-            100.0 * missing[0].max(0.0),
+            percent(missing[0]),
             if given.framing.is_some() { "the line" } else { "ADSL" },
             PACKETS_BYTES[1],
-            100.0 * missing[1].max(0.0),
+            percent(missing[1]),
             100.0 * margin.max(0.0),
             if given.line_bps.is_some() { "" } else { " at 95 % of the line" },
         ),
@@ -139,4 +139,10 @@ fn below_the_packet(line: &ShapedLine, findings: &mut Findings<'_>) {
         remedy: format!("write `overhead {}`", bytes + ETHERNET_BYTES),
         trial: None,
     });
+}
+
+/// A share in per cent, with a decimal if it is below one.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share.max(0.0);
+    if percent < 1.0 { format!("{percent:.1}") } else { format!("{percent:.0}") }
 }
