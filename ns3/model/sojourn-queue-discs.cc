@@ -2114,6 +2114,13 @@ AboutDualPi2()
              nullptr,
              "Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and the "
              "limit bounds the queue. Source: RFC 9332 §4.2.3."},
+            {"SplitGso",
+             "split_gso",
+             SojournParameter::BOOL,
+             "true",
+             nullptr,
+             "Whether a super-packet is split on arrival; if not, it is one packet. Source: "
+             "Linux sch_dualpi2.c: split_gso."},
             {"Protection",
              "protection",
              SojournParameter::BOOL,
@@ -2265,6 +2272,13 @@ AboutCake()
              nullptr,
              "Whether the DSCP is set to 0 once it has chosen the tin. Source: Linux "
              "sch_cake.c: nowash."},
+            {"SplitGso",
+             "split_gso",
+             SojournParameter::BOOL,
+             "true",
+             nullptr,
+             "Whether a super-packet is split on arrival. If not, it is one packet, whose "
+             "overhead and cells count for each segment. Source: Linux sch_cake.c: split-gso."},
             {"Flows",
              "flows",
              SojournParameter::WHOLE,

@@ -1463,6 +1463,8 @@ class Dualpi2(_Aqm):
             classic_protection). Default: ``0.0625``.
         drop_overload: Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and
             the limit bounds the queue. Source: RFC 9332 §4.2.3. Default: ``True``.
+        split_gso: Whether a super-packet is split on arrival; if not, it is one packet. Source:
+            Linux sch_dualpi2.c: split_gso. Default: ``True``.
         protection: Whether packets of flows that build the low-latency queue go to the classic
             queue, once it delays them by more than ``l_min_th`` + ``l_range``. Source: RFC 9957: in
             DOCSIS only. Default: ``False``.
@@ -1487,6 +1489,7 @@ class Dualpi2(_Aqm):
     l_min_len: int | None = None
     c_weight: float | None = None
     drop_overload: bool | None = None
+    split_gso: bool | None = None
     protection: bool | None = None
     protection_score: str | None = None
     protection_aging: str | None = None
@@ -1560,6 +1563,9 @@ class Cake(_Aqm):
             redundant. Source: Linux sch_cake.c: no-ack-filter. Default: ``"off"``.
         wash: Whether the DSCP is set to 0 once it has chosen the tin. Source: Linux sch_cake.c:
             nowash. Default: ``False``.
+        split_gso: Whether a super-packet is split on arrival. If not, it is one packet, whose
+            overhead and cells count for each segment. Source: Linux sch_cake.c: split-gso. Default:
+            ``True``.
         flows: Queues; a multiple of 8. It must be from 1 to 65536. Source: Linux sch_cake.c:
             CAKE_QUEUES. Default: ``1024``.
         isolation: Between whom the link is shared before it is shared between flows. Source: Linux
@@ -1590,6 +1596,7 @@ class Cake(_Aqm):
     autorate_ingress: bool | None = None
     ack_filter: Literal["off", "on", "aggressive"] | None = None
     wash: bool | None = None
+    split_gso: bool | None = None
     flows: int | None = None
     isolation: _CakeIsolation | None = None
     overhead: str | None = None
@@ -3114,7 +3121,10 @@ class FlowGroup(_Part):
             arrives, as in Linux. ``receive_window`` is then its maximum.
         offload: TCP: segmentation offload of the senders. ``off``, the default, sends every packet
             separately. ``tso:64kB`` sets the most that TCP hands down at once, which leaves in a
-            burst. Default: ``"off"``.
+            burst of packets; with ``gso:64kB`` it leaves as one super-packet, which ``cake`` and
+            ``dualpi2`` split on arrival (unless ``split_gso`` is false), as does a token bucket too
+            small for it. Other queues count it as one packet and drop or mark it whole; a receiver
+            gets its segments together. Default: ``"off"``.
         start: When the flows start: ``0s``, or each at a random time within ``0s..1s``. Default:
             ``"0s"``.
         stop: When their applications stop, if before the end of the run. Written like ``30s``.

@@ -1,5 +1,7 @@
 //! The size that a packet has on the line, after the link layer's framing.
 
+use crate::packet::Packet;
+
 crate::words! {
     /// Cells of a link layer.
     pub enum Cells {
@@ -57,7 +59,14 @@ impl Framing {
     /// Packets stay as they are.
     pub const NONE: Framing = Framing { overhead: 0, packing: Packing::NONE };
 
-    /// The bytes that a packet takes on the line.
+    /// The bytes that a packet's segments take on the line.
+    pub fn bytes_of(&self, packet: &impl Packet) -> u64 {
+        let (further, each) = (packet.segments() - 1, packet.segment_bytes());
+        let last = packet.bytes().saturating_sub(further.saturating_mul(each));
+        u64::from(further) * self.bytes(each) + self.bytes(last)
+    }
+
+    /// The bytes that a packet of one segment takes on the line.
     #[inline]
     pub fn bytes(&self, packet: u32) -> u64 {
         let framed = i64::from(packet).saturating_add(self.overhead);

@@ -109,6 +109,22 @@ pub trait Packet {
     fn tcp(&self) -> Option<TcpSegment> {
         None
     }
+    /// Segments of a super-packet (Linux `gso_segs`): data that a host with segmentation offload
+    /// has not split yet. Other packets have one.
+    fn segments(&self) -> u32 {
+        1
+    }
+    /// Size of each segment but the last, as the link accounts it.
+    fn segment_bytes(&self) -> u32 {
+        self.bytes()
+    }
+    /// Splits the first segment off a super-packet; `None` for a packet of one segment.
+    fn split_first(&mut self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
     /// Memory that a Linux host allocates for the packet (`truesize`), for limits on that memory.
     fn buffer_bytes(&self) -> u32 {
         linear_buffer_bytes(self.bytes())

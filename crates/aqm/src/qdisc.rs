@@ -51,6 +51,10 @@ pub trait Sink<P> {
     /// `packet` was just marked CE and stays in the queue or is about to leave; the host may record
     /// the mark in it. `enqueued` is when it was accepted (now, if it is arriving).
     fn marked(&mut self, packet: &mut P, enqueued: Time, stage: Stage, cause: Cause);
+    /// The discipline splits an arriving super-packet: that many packets arrive besides the first.
+    fn split(&mut self, further: u32) {
+        let _ = further;
+    }
     /// Receives the state variables from before the decision that the next call reports. Called
     /// only by a discipline made by [`crate::registry::build_watched`].
     fn evidence(&mut self, evidence: Evidence<'_>) {
@@ -241,6 +245,20 @@ pub trait Scheme: 'static {
         let _ = (params, env);
         Vec::new()
     }
+}
+
+/// Splits an arriving super-packet and passes each segment to `enqueue`.
+#[cold]
+pub(crate) fn split<P: Packet>(
+    mut packet: P,
+    sink: &mut dyn Sink<P>,
+    mut enqueue: impl FnMut(P, &mut dyn Sink<P>),
+) {
+    sink.split(packet.segments() - 1);
+    while let Some(first) = packet.split_first() {
+        enqueue(first, sink);
+    }
+    enqueue(packet, sink);
 }
 
 /// Sets CE on a packet that can be marked and reports it to the sink.

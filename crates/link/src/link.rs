@@ -45,7 +45,7 @@ impl<P: Packet> Link<P> {
     #[inline]
     pub fn enqueue<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) -> bool {
         let bytes = packet.bytes();
-        if !self.conforms(now, bytes) {
+        if !self.conforms(now, &packet) {
             observer.dropped(packet, now, Stage::Enqueue, Cause::Policed);
             return false;
         }
@@ -56,7 +56,13 @@ impl<P: Packet> Link<P> {
             self.next_service = server.pass(now, packet, observer);
             return true;
         }
-        let was_empty = self.queue.put(now, packet, observer);
+        let was_empty = self.queue.is_empty();
+        match &self.server {
+            Server::Shaped(shaper) if packet.segments() > 1 && shaper.splits(bytes) => {
+                self.put_segments(now, packet, observer);
+            }
+            _ => self.queue.put(now, packet, observer),
+        }
         let is_woken = (was_empty || self.serves_while_held) && !self.queue.is_empty();
         if is_woken {
             self.wake(now, observer);
@@ -84,7 +90,7 @@ impl<P: Packet> Link<P> {
         P: Copy,
     {
         let bytes = packet.bytes();
-        if !self.conforms(now, bytes) {
+        if !self.conforms(now, packet) {
             observer.dropped(*packet, now, Stage::Enqueue, Cause::Policed);
             return false;
         }
@@ -116,8 +122,20 @@ impl<P: Packet> Link<P> {
 
     /// Whether a packet conforms to the policer, if there is one.
     #[inline]
-    fn conforms(&mut self, now: Time, bytes: u32) -> bool {
-        self.policer.as_mut().is_none_or(|policer| policer.conforms(now, bytes))
+    fn conforms(&mut self, now: Time, packet: &P) -> bool {
+        let (bytes, each) = (packet.bytes(), packet.segment_bytes());
+        self.policer.as_mut().is_none_or(|policer| policer.conforms(now, bytes, each))
+    }
+
+    /// Splits a super-packet that exceeds the burst of the token bucket (Linux sch_tbf.c,
+    /// tbf_enqueue).
+    #[cold]
+    fn put_segments<O: LinkObserver<P>>(&mut self, now: Time, mut packet: P, observer: &mut O) {
+        observer.split(packet.segments() - 1);
+        while let Some(first) = packet.split_first() {
+            self.queue.put(now, first, observer);
+        }
+        self.queue.put(now, packet, observer);
     }
 
     /// Starts service if the server is idle; the queue is not empty.

@@ -30,10 +30,10 @@ impl Policer {
         }))
     }
 
-    /// Whether a packet of `bytes` conforms; if so, it takes its tokens. A packet that does not
-    /// conform takes no tokens.
-    pub fn conforms(&mut self, now: Time, bytes: u32) -> bool {
-        let conforms = bytes <= MTU_BYTES && self.0.ready(now, bytes) == now;
+    /// Whether a packet conforms, given its size and that of each segment; if so, it takes its
+    /// tokens. A packet that does not conform takes no tokens.
+    pub fn conforms(&mut self, now: Time, bytes: u32, segment_bytes: u32) -> bool {
+        let conforms = segment_bytes <= MTU_BYTES && self.0.ready(now, bytes) == now;
         if conforms {
             self.0.take(now, bytes);
         }
@@ -56,7 +56,7 @@ mod tests {
         let mut policer = policer();
         let arrivals = [(0, 1500), (0, 1500), (0, 1), (999, 1000), (1000, 1000), (1000, 1)];
         let found =
-            arrivals.map(|(us, bytes)| policer.conforms(Time::from_nanos(us * 1000), bytes));
+            arrivals.map(|(us, bytes)| policer.conforms(Time::from_nanos(us * 1000), bytes, bytes));
         assert_eq!(found, [true, true, false, false, true, false]);
     }
 
@@ -65,7 +65,7 @@ mod tests {
         let mut policer = policer();
         let later = Time::from_nanos(1_000_000_000);
         assert_eq!(
-            [1500, 1500, 1].map(|bytes| policer.conforms(later, bytes)),
+            [1500, 1500, 1].map(|bytes| policer.conforms(later, bytes, bytes)),
             [true, true, false]
         );
     }
@@ -73,6 +73,9 @@ mod tests {
     /// Linux 6.1 act_police.c, tcf_police_mtu_check.
     #[test]
     fn a_packet_above_the_table_of_tc_never_conforms() {
-        assert_eq!([2041, 2040].map(|bytes| policer().conforms(Time::ZERO, bytes)), [false, true]);
+        assert_eq!(
+            [2041, 2040].map(|bytes| policer().conforms(Time::ZERO, bytes, bytes)),
+            [false, true]
+        );
     }
 }

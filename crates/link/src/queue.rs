@@ -11,17 +11,10 @@ pub(crate) struct Queue<P> {
 }
 
 impl<P: Packet> Queue<P> {
-    /// Offers a packet to the discipline; returns whether the queue was empty before.
+    /// Offers a packet to the discipline.
     #[inline]
-    pub(crate) fn put<O: LinkObserver<P>>(
-        &mut self,
-        now: Time,
-        packet: P,
-        observer: &mut O,
-    ) -> bool {
-        let was_empty = self.is_empty();
+    pub(crate) fn put<O: LinkObserver<P>>(&mut self, now: Time, packet: P, observer: &mut O) {
         self.discipline.enqueue(now, packet, &mut self.rng, observer);
-        was_empty
     }
 
     /// Takes the next packet. Inlined, because an extra copy of the packet would cost 1 % of a run.

@@ -58,6 +58,11 @@ impl<P: Packet> Shaper<P> {
         })
     }
 
+    /// Whether a super-packet of `bytes` must be split to pass the bucket at all.
+    pub(crate) fn splits(&self, bytes: u32) -> bool {
+        self.bucket.as_ref().is_some_and(|bucket| bucket.never_holds(bytes))
+    }
+
     /// The packet that has left by now, if one has.
     pub(crate) fn sent(&mut self, now: Time) -> Option<P> {
         self.done.take_if(|done| *done <= now)?;
@@ -75,9 +80,10 @@ impl<P: Packet> Shaper<P> {
             self.line.change(now, |rate| queue.on_rate(now, rate));
         }
         let look_again = self.fill(now, queue, observer);
-        if let (None, Some(bytes)) = (self.done, self.ring.head_bytes()) {
-            let done = self.line.send(now, bytes + self.overhead_bytes);
-            observer.busy(bytes, self.overhead_bytes, done.since(now));
+        if let (None, Some(head)) = (self.done, self.ring.head()) {
+            let (bytes, overhead) = (head.bytes(), self.overhead_bytes * head.segments());
+            let done = self.line.send(now, bytes + overhead);
+            observer.busy(bytes, overhead, done.since(now));
             self.done = Some(done);
         }
         look_again.min(self.done.unwrap_or(Time::NEVER))

@@ -34,6 +34,11 @@ impl TokenBucket {
         self.framing.bytes(bytes)
     }
 
+    /// Whether even a full bucket has too few tokens for a packet.
+    pub(crate) fn never_holds(&self, bytes: u32) -> bool {
+        !self.overdraft && price(self.bytes_of(bytes)) > self.depth
+    }
+
     /// When a packet may leave: now or later.
     pub fn ready(&mut self, now: Time, bytes: u32) -> Time {
         self.refill(now);

@@ -56,11 +56,6 @@ impl<P: Packet> TxRing<P> {
     pub(crate) fn head(&self) -> Option<&P> {
         self.packets.front()
     }
-
-    /// The size of the first packet, as accounted by the link.
-    pub(crate) fn head_bytes(&self) -> Option<u32> {
-        self.head().map(Packet::bytes)
-    }
 }
 
 #[cfg(test)]

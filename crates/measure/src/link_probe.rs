@@ -235,6 +235,10 @@ impl<P: Measured, const NOTES: bool> Sink<P> for LinkProbe<'_, NOTES> {
         LinkProbe::marked(self, packet, enqueued, stage, cause);
     }
 
+    fn split(&mut self, further: u32) {
+        (0..further).for_each(|_| self.arrived());
+    }
+
     fn evidence(&mut self, evidence: Evidence<'_>) {
         LinkProbe::evidence(self, evidence);
     }

@@ -25,6 +25,9 @@ pub enum PacketKind {
     /// A datagram from receiver to sender: either the answer to a datagram, with the same `seq`, or
     /// one of a transport library, with `seq` as its count.
     Echo,
+    /// Several segments of data that segmentation offload leaves in one packet; `seq` is the number
+    /// of the first.
+    SuperPacket,
 }
 
 impl PacketKind {

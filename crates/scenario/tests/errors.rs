@@ -321,13 +321,16 @@ fn an_offload_holds_two_packets_or_more_and_no_more_than_a_host_hands_down() {
     for (value, remedy) in [
         ("\"lro\"", "`tso:64kB`"),
         ("\"tso:\"", "size"),
+        ("\"gso\"", "`gso:64kB`"),
+        ("\"gso:2kB\"", "write more, or `off`"),
         ("\"tso:100kB\"", "64 KiB"),
         ("\"tso:2999B\"", "write more, or `off`"),
     ] {
         set_refused(&[(key, value)], &format!("--set {key}"), remedy);
     }
-    for value in ["\"off\"", "\"tso:3kB\"", "\"tso:64KiB\""] {
-        assert!(load(GOOD, &[(key, value)]).is_ok(), "{value}");
+    for value in ["\"off\"", "\"tso:3kB\"", "\"tso:64KiB\"", "\"gso:64kB\""] {
+        let loaded = load(GOOD, &[(key, value)]).unwrap().resolved().to_json();
+        assert_eq!(loaded["flows"][0]["offload"].to_string(), value);
     }
 }
 
@@ -513,6 +516,9 @@ fn wireless_lans_and_their_transmitters_are_checked() {
     let good = "[wlans.office]\nrate = \"24mbit\"\nerror_rate = 0.01\n";
     let loaded = load(&wlan(good, "device = { packets = 50 }"), &[]).unwrap();
     assert!(loaded.resolved().warnings.is_empty());
+    let super_packets = [("flows[0].offload", "\"gso:64kB\"")];
+    let error = load(&wlan(good, ""), &super_packets).unwrap_err().to_string();
+    assert!(error.contains("flows[0].offload: a frame of a wireless LAN"), "{error}");
     let office = |line: &str| wlan(&format!("[wlans.office]\n{line}\n"), "");
     let at = |key: &str| format!("demo.toml:12: wlans.office.{key}");
     refused(&office("rate = \"11mbit\""), &at("rate"), "802.11g does not send at 11mbit; write 6");

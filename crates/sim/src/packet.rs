@@ -5,6 +5,8 @@ use sojourn_aqm::packet::linear_buffer_bytes;
 use sojourn_aqm::{Cause, Ecn, Packet as AqmPacket, Stage, TcpSegment, Time};
 use sojourn_measure::{Measured, PacketView};
 
+mod super_packet;
+
 pub use sojourn_measure::PacketKind;
 
 /// A range of segment numbers, from the first to one past the last.
@@ -183,7 +185,7 @@ pub struct Packet {
     pub stamp: u32,
     /// On an acknowledgement: segments that the receiver offers beyond `seq`.
     pub window: u32,
-    /// Blocks received out of order, most recent first.
+    /// Blocks received out of order, most recent first. In a super-packet, see its module.
     pub sack: [Block; SACK_BLOCKS],
     /// Bytes that the receiver offers beyond `window`.
     pub window_rest: u16,
@@ -312,11 +314,32 @@ impl AqmPacket for Packet {
         })
     }
 
+    fn segments(&self) -> u32 {
+        match self.kind {
+            PacketKind::SuperPacket => self.segment_count(),
+            _ => 1,
+        }
+    }
+
+    fn segment_bytes(&self) -> u32 {
+        match self.kind {
+            PacketKind::SuperPacket => self.of_segment().link_bytes,
+            _ => self.link_bytes,
+        }
+    }
+
+    fn split_first(&mut self) -> Option<Packet> {
+        (self.kind == PacketKind::SuperPacket).then(|| self.take_segment())
+    }
+
     /// A TCP segment occupies its payload plus 1280 bytes (facts tcp-31 and qdisc-20).
     fn buffer_bytes(&self) -> u32 {
         match self.kind {
             PacketKind::Datagram | PacketKind::Echo => linear_buffer_bytes(self.ip_bytes),
             PacketKind::Data => self.ip_bytes.saturating_sub(HEADERS) + EMPTY_SEGMENT,
+            PacketKind::SuperPacket => {
+                self.ip_bytes.saturating_sub(HEADERS * self.segment_count()) + EMPTY_SEGMENT
+            }
             _ => EMPTY_SEGMENT,
         }
     }

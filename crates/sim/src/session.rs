@@ -12,6 +12,7 @@ use sojourn_scenario::Resolved;
 use sojourn_scenario::resolved::Link as LinkPlan;
 
 use crate::assemble::Timing;
+use crate::packet::Packet;
 use crate::sightings::{Sighting, Wanted};
 use crate::world::World;
 use crate::{Custom, SimError, assemble};
@@ -155,13 +156,11 @@ impl Session {
     fn note_waiting(&mut self) {
         let link = self.link;
         let arrivals = self.world.path.sightings().take();
-        let arrived = arrivals.into_iter().map(|Sighting { t, packet, .. }| WaitingPacket {
-            arrived: t,
-            flow: packet.flow,
-            seq: packet.seq,
-            bytes: self.plan.links[link].bytes_of(packet.ip_bytes),
-        });
-        self.waiting.extend(arrived);
+        for Sighting { t, mut packet, .. } in arrivals {
+            packet.resize(|bytes| self.plan.links[link].bytes_of(bytes));
+            let Packet { flow, seq, link_bytes: bytes, .. } = packet;
+            self.waiting.push(WaitingPacket { arrived: t, flow, seq, bytes });
+        }
         for row in self.world.probe.notes.packets.drain(..) {
             if row.queue as usize != link {
                 continue;
@@ -170,7 +169,13 @@ impl Session {
                 (one.flow, one.seq, one.arrived) == (row.flow, row.seq, row.arrived)
             };
             if let Some(place) = self.waiting.iter().position(is_it) {
-                self.waiting.remove(place);
+                let whole = &mut self.waiting[place];
+                if row.bytes < whole.bytes {
+                    // The first segment of a super-packet that the discipline has split.
+                    (whole.seq, whole.bytes) = (whole.seq + 1, whole.bytes - row.bytes);
+                } else {
+                    self.waiting.remove(place);
+                }
             }
             self.left.push(row);
         }

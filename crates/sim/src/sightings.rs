@@ -1,6 +1,6 @@
 //! Packets as seen at capture points of the path; see [`crate::capture`].
 
-use sojourn_aqm::Time;
+use sojourn_aqm::{Packet as _, Time};
 
 use crate::packet::Packet;
 
@@ -64,14 +64,19 @@ impl Sightings {
     #[cold]
     #[inline(never)]
     fn push(&mut self, t: Time, point: Point, packet: &Packet) {
-        let is_wanted = match self.wanted {
-            Wanted::Nothing => false,
-            Wanted::ArrivalsAt(link) => point == Point::Arrived(link),
-            Wanted::Everything => true,
-        };
-        if is_wanted {
-            self.seen.push(Sighting { t, point, packet: *packet });
+        let mut packet = *packet;
+        match self.wanted {
+            Wanted::Nothing => return,
+            Wanted::ArrivalsAt(link) if point != Point::Arrived(link) => return,
+            Wanted::ArrivalsAt(_) => {}
+            // A capture has segments.
+            Wanted::Everything => {
+                while let Some(first) = packet.split_first() {
+                    self.seen.push(Sighting { t, point, packet: first });
+                }
+            }
         }
+        self.seen.push(Sighting { t, point, packet });
     }
 
     /// Whether all sightings have been taken.

@@ -40,6 +40,7 @@ fn app() -> impl Strategy<Value = App> {
             ack_every: Some(ack_every),
             receive_window: None,
             offload_bytes: None,
+            super_packets: false,
             profile: profile.into(),
             ..tcp(cc)
         },

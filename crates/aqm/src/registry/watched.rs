@@ -154,6 +154,10 @@ impl<P> Sink<P> for EvidenceSink<'_, P> {
         self.sink.evidence(self.evidence);
         self.sink.marked(packet, enqueued, stage, cause);
     }
+
+    fn split(&mut self, further: u32) {
+        self.sink.split(further);
+    }
 }
 
 impl<P: Packet> Qdisc<P> for WatchedScheme<P> {

@@ -20,15 +20,15 @@ pub(super) fn words(
         text => words.extend(["bandwidth".to_owned(), tc_rate(units::rate(text)?.as_bps())?]),
     }
     words.push(of("diffserv").to_owned());
-    let flags =
-        [("autorate_ingress", "autorate-ingress"), ("wash", "wash"), ("ingress", "ingress")];
-    let given = flags.into_iter().filter(|(name, _)| of(name) == "true");
-    words.extend(given.map(|(_, word)| word.to_owned()));
-    match of("ack_filter") {
-        "on" => words.push("ack-filter".to_owned()),
-        "aggressive" => words.push("ack-filter-aggressive".to_owned()),
-        _ => {}
-    }
+    let choices = [
+        ("autorate_ingress", "true", "autorate-ingress"),
+        ("wash", "true", "wash"),
+        ("ingress", "true", "ingress"),
+        ("ack_filter", "on", "ack-filter"),
+        ("ack_filter", "aggressive", "ack-filter-aggressive"),
+        ("split_gso", "false", "no-split-gso"),
+    ];
+    words.extend(choices.iter().filter(|it| of(it.0) == it.1).map(|it| it.2.to_owned()));
     words.push(
         match of("isolation") {
             "src" => "dual-srchost",

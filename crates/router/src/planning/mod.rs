@@ -66,7 +66,7 @@ pub fn plan(scenario: &Resolved, kernel: Kernel) -> Planned<Plan> {
     let link = links.forward;
     let mut warnings = Vec::new();
     let flows = flows::flows(scenario)?;
-    check_latency(scenario)?;
+    check_offloads(scenario)?;
     let timestamps = flows::timestamps(scenario)?;
     let (bottleneck, queue) = bottleneck(scenario, links, kernel, &mut warnings)?;
     warn(scenario, kernel, &mut warnings);
@@ -143,9 +143,15 @@ fn laws(
     Ok(laws)
 }
 
-/// Refuses latency records with offload, because the captures at TCP's ends would see several
-/// packets handed down at once.
-fn check_latency(scenario: &Resolved) -> Planned<()> {
+/// Refuses super-packets, and latency records with offload, because the captures at TCP's ends
+/// would see several packets handed down at once.
+fn check_offloads(scenario: &Resolved) -> Planned<()> {
+    if let Some((index, ..)) = scenario.tcp_groups().find(|(.., tcp)| tcp.super_packets) {
+        let message = "engine linux keeps the offloads of its devices off, so no super-packet \
+                       reaches a queue; write `tso:` for `gso:`, or use engine sim";
+        return refuse(format!("flows[{index}].offload"), message);
+    }
+
     let offloads = |tcp: &Tcp| tcp.offload_bytes.is_some();
     if scenario.record.latency && scenario.flows.iter().filter_map(|g| g.app.tcp()).any(offloads) {
         let message = "engine linux has no latency of packets that TCP hands down together; leave \

@@ -49,6 +49,9 @@ pub(super) fn cake(w: &mut Writer<'_>) -> Refusable<()> {
     let ingress = w.value("ingress") == Some("true");
     out.number(15, "ingress", u64::from(ingress))?;
     out.number(16, "ACK filter", ack_filter(w)?)?;
+    if w.value("split_gso") == Some("false") {
+        out.number(17, "split GSO", 0)?;
+    }
     w.out.netlink = Some(out.into_qdisc());
     Ok(())
 }

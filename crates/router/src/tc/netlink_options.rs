@@ -115,7 +115,7 @@ pub(super) fn dualpi2(w: &mut Writer<'_>) -> Refusable<()> {
     out.byte(12, "drop_early", 0);
     out.byte(13, "classic_protection, %", percent(w, "c_weight")?);
     out.byte(14, "ecn_mask", 1);
-    out.byte(15, "split_gso", 1);
+    out.byte(15, "split_gso", u8::from(w.is_true("split_gso")));
     w.out.netlink = Some(out.0);
     Ok(())
 }

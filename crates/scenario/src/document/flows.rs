@@ -158,7 +158,10 @@ pub struct FlowGroup {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autotuning: Option<bool>,
     /// TCP: segmentation offload of the senders. `off`, the default, sends every packet separately.
-    /// `tso:64kB` sets the most that TCP hands down at once, which leaves in a burst.
+    /// `tso:64kB` sets the most that TCP hands down at once, which leaves in a burst of packets;
+    /// with `gso:64kB` it leaves as one super-packet, which `cake` and `dualpi2` split on arrival
+    /// (unless `split_gso` is false), as does a token bucket too small for it. Other queues count
+    /// it as one packet and drop or mark it whole; a receiver gets its segments together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "off"))]
     pub offload: Option<OffloadText>,

@@ -129,24 +129,39 @@ quantity! {
 }
 
 quantity! {
-    /// Segmentation offload: `off`, or how much TCP hands down at once, such as `tso:64kB`.
-    OffloadText(Option<u32>) as "Offload", "tso:64kB",
-    r"^(off|tso: *[0-9]+(\.[0-9]*)? *(B|kB|KiB))$", offload;
+    /// Segmentation offload: `off`, or how much TCP hands down at once, such as `tso:64kB` or
+    /// `gso:64kB`.
+    OffloadText(Option<Offload>) as "Offload", "tso:64kB",
+    r"^(off|[tg]so: *[0-9]+(\.[0-9]*)? *(B|kB|KiB))$", offload;
+}
+
+/// How data that TCP hands down at once reaches the queues, with its most bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Offload {
+    /// As packets of one segment each.
+    Tso(u32),
+    /// As one packet.
+    Gso(u32),
 }
 
 /// The most bytes that TCP hands down at once (Linux `GSO_LEGACY_MAX_SIZE`).
 const MOST_OFFLOAD_BYTES: u64 = 65_536;
 
-fn offload(text: &str) -> Result<Option<u32>, String> {
+fn offload(text: &str) -> Result<Option<Offload>, String> {
     let text = text.trim();
     if text == "off" {
         return Ok(None);
     }
-    let Some(size) = text.strip_prefix("tso:") else {
-        return Err(format!("`{text}` is not an offload; write `off`, or a size as in `tso:64kB`"));
+    let (kind, size): (fn(u32) -> Offload, _) = match text.split_once(':') {
+        Some(("tso", size)) => (Offload::Tso, size),
+        Some(("gso", size)) => (Offload::Gso, size),
+        _ => {
+            let remedy = "write `off`, or a size as in `tso:64kB` or `gso:64kB`";
+            return Err(format!("`{text}` is not an offload; {remedy}"));
+        }
     };
     match units::bytes(size)? {
-        bytes @ 1..=MOST_OFFLOAD_BYTES => Ok(Some(bytes as u32)),
+        bytes @ 1..=MOST_OFFLOAD_BYTES => Ok(Some(kind(bytes as u32))),
         _ => Err(format!("`{text}` is out of range; a host hands down 1 B to 64 KiB at once")),
     }
 }
@@ -273,10 +288,12 @@ impl fmt::Display for FrameRateText {
 
 impl fmt::Display for OffloadText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            None => f.write_str("off"),
-            Some(bytes) => write!(f, "tso:{}", units::show_bytes(u64::from(bytes))),
-        }
+        let (kind, bytes) = match self.0 {
+            None => return f.write_str("off"),
+            Some(Offload::Tso(bytes)) => ("tso", bytes),
+            Some(Offload::Gso(bytes)) => ("gso", bytes),
+        };
+        write!(f, "{kind}:{}", units::show_bytes(u64::from(bytes)))
     }
 }
 

@@ -98,6 +98,7 @@ pub(crate) fn resolve_over(
         warnings: Vec::new(),
     };
     wlan::check_stations(&resolved)?;
+    wlan::check_super_packets(&resolved)?;
     wire::check_corrupt(&resolved)?;
     resolved.warnings = warnings::all(&resolved);
     Ok(resolved)

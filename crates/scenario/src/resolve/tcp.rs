@@ -5,7 +5,7 @@ use super::{Checked, refuse, segment_sizes};
 use crate::document::algorithm::AlgorithmSpec;
 use crate::document::flows::FlowGroup;
 use crate::document::ip_fields::{EcnKey, code_name};
-use crate::document::quantities::SizeText;
+use crate::document::quantities::{Offload, OffloadText, SizeText};
 use crate::resolved::{Ecn, ReceiveWindow, Tcp};
 
 /// The congestion controls that work with marks alone (Linux: `TCP_CONG_NEEDS_ECN`).
@@ -38,12 +38,14 @@ pub(super) fn tcp(place: &str, written: &FlowGroup) -> Checked<Tcp> {
         ack_every: at_least_one(place, "ack_every", written.ack_every)?,
         receive_window: receive_window(place, written, packet)?,
         offload_bytes: offload(place, written, packet)?,
+        super_packets: matches!(written.offload, Some(OffloadText(Some(Offload::Gso(_))))),
     })
 }
 
 /// Segmentation offload; a burst must hold at least two packets.
 fn offload(place: &str, written: &FlowGroup, packet: SizeText) -> Checked<Option<u32>> {
-    match written.offload.and_then(|offload| offload.0) {
+    let bytes = written.offload.and_then(|offload| offload.0);
+    match bytes.map(|(Offload::Tso(bytes) | Offload::Gso(bytes))| bytes) {
         Some(bytes) if u64::from(bytes) < 2 * packet.0 => {
             let message = format!("holds less than two packets of {packet}; write more, or `off`");
             refuse(&format!("{place}.offload"), message)

@@ -118,3 +118,14 @@ pub(super) fn check_stations(resolved: &Resolved) -> Checked<()> {
     }
     Ok(())
 }
+
+/// Refuses super-packets on a wireless LAN, whose frames carry a packet each.
+pub(super) fn check_super_packets(scenario: &Resolved) -> Checked<()> {
+    let is_wireless = |&link: &usize| scenario.links[link].capacity.wireless_lan().is_some();
+    let mut groups = scenario.tcp_groups();
+    let wrong =
+        groups.find(|(_, group, tcp)| tcp.super_packets && group.path.iter().any(is_wireless));
+    let Some((index, ..)) = wrong else { return Ok(()) };
+    let message = "a frame of a wireless LAN carries one segment; write `tso:` for `gso:`";
+    refuse(&format!("flows[{index}].offload"), message)
+}

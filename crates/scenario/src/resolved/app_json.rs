@@ -5,7 +5,7 @@ use sojourn_aqm::{Ecn, Span, units};
 
 use super::{App, Carried, Chunks, Datagrams, Shape, Sizes, Tcp, Transfers, Web};
 use crate::document::ip_fields::code_name;
-use crate::document::quantities::OffloadText;
+use crate::document::quantities::{Offload, OffloadText};
 
 pub(super) fn app(app: &App) -> Value {
     match app {
@@ -186,8 +186,13 @@ fn transport(tcp: &Tcp) -> Value {
         "ack_every": tcp.ack_every,
         "receive_window": tcp.receive_window.map(|window| units::show_bytes(window.bytes)),
         "autotuning": tcp.receive_window.is_some_and(|window| window.autotuned),
-        "offload": OffloadText(tcp.offload_bytes).to_string(),
+        "offload": offload(tcp).to_string(),
     })
+}
+
+fn offload(tcp: &Tcp) -> OffloadText {
+    let kind = if tcp.super_packets { Offload::Gso } else { Offload::Tso };
+    OffloadText(tcp.offload_bytes.map(kind))
 }
 
 pub(super) fn text(value: impl ToString) -> String {

@@ -98,6 +98,11 @@ impl Resolved {
         groups.filter_map(|(index, group)| Some((index, group, group.app.tcp()?)))
     }
 
+    /// Whether any flow sends super-packets.
+    pub fn has_super_packets(&self) -> bool {
+        self.tcp_groups().any(|(.., tcp)| tcp.super_packets)
+    }
+
     /// The maximum size of a TCP buffer in bytes, chosen so that memory limits no flow, not even
     /// one that has the link to itself (fact linux-18): eight times the bytes that the path and a
     /// queue of 200 ms hold together. A byte of payload takes two bytes of buffer, and slow start

@@ -27,6 +27,8 @@ pub struct Tcp {
     pub receive_window: Option<ReceiveWindow>,
     /// The most bytes that the sender hands down at once; `None` sends every packet separately.
     pub offload_bytes: Option<u32>,
+    /// Whether they reach queues as one packet.
+    pub super_packets: bool,
 }
 
 /// The feedback of CE marks, if the sender asks for ECN.

@@ -8,7 +8,7 @@
 mod soon;
 mod timers;
 
-use sojourn_aqm::{Ecn, Rng, Span, Time};
+use sojourn_aqm::{Ecn, Packet as _, Rng, Span, Time};
 use sojourn_measure::EcnConnections;
 use sojourn_traffic::{FinishedTransfer, TransferPlan};
 
@@ -188,8 +188,7 @@ impl Stream {
             return None;
         }
         if packet.kind != PacketKind::Data {
-            self.on_control(packet, out);
-            return None;
+            return self.on_control(packet, out);
         }
         if self.answer.is_some() {
             self.answer = None;
@@ -212,10 +211,11 @@ impl Stream {
         if complete { self.complete(out.now) } else { None }
     }
 
-    /// Handles a packet without data at the receiver.
+    /// Handles a packet other than one segment of data at the receiver.
     #[cold]
-    fn on_control(&mut self, packet: &Packet, out: &mut Outbox<'_>) {
+    fn on_control(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         match packet.kind {
+            PacketKind::SuperPacket => return self.on_segments(*packet, out),
             PacketKind::Syn => self.answer_syn(packet, out),
             PacketKind::WindowProbe => self.acknowledge(out),
             PacketKind::HandshakeAck => {
@@ -229,6 +229,16 @@ impl Stream {
             | PacketKind::Request
             | PacketKind::Echo => unreachable!("no receiver gets these"),
         }
+        None
+    }
+
+    /// Handles a super-packet: its segments one by one (no GRO).
+    fn on_segments(&mut self, mut rest: Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
+        let mut finished = None;
+        while let Some(first) = rest.split_first() {
+            finished = finished.or(self.on_data(&first, out));
+        }
+        finished.or(self.on_data(&rest, out))
     }
 
     /// Answers a SYN, or a duplicate of it.

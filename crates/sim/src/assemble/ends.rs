@@ -92,6 +92,7 @@ mod tests {
             ack_every: None,
             receive_window,
             offload_bytes: None,
+            super_packets: false,
         }
     }
 

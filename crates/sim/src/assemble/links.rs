@@ -31,7 +31,9 @@ pub(crate) fn link(
     let built = Link::new(queue, rng, Server::of_plan(link)).policed(policer);
     let [service_alarm, timer] = [server_slot, timer_slot].map(|slot| agenda.alarm(slot));
     let alarms = LinkAlarms { service: service_alarm, timer };
-    Ok(ScheduledLink::new(built, (link.framing_bytes, link.packing), alarms, service, agenda))
+    let is_plain = link.packing.is_none() && !plan.has_super_packets();
+    let framing = (link.framing_bytes, (!is_plain).then_some(link.packing));
+    Ok(ScheduledLink::new(built, framing, alarms, service, agenda))
 }
 
 /// Builds the queue of a link: one discipline, or one per station.

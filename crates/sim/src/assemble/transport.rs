@@ -77,6 +77,7 @@ pub(crate) fn transport(
         profile.ecn_fallback = fallback;
     }
     profile.offload_bytes = tcp.offload_bytes;
+    profile.super_packets = tcp.super_packets;
     profile.send_buffer = profile.ack.answers_push.then_some(buffers.to_send);
     let named = || cc::configure(tcp.cc.as_deref().unwrap_or(profile.cc)).map(Arc::new);
     let cc = match custom.get(name) {

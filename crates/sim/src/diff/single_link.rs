@@ -1,6 +1,6 @@
 //! A single link that receives the arrivals recorded in a run.
 
-use sojourn_aqm::{Time, Var};
+use sojourn_aqm::{Packet as _, Time, Var};
 use sojourn_measure::summary::{self, QueueSeen};
 use sojourn_measure::{BUILTIN_VARS, Probe, Utilisation};
 use sojourn_record::Run;
@@ -26,7 +26,7 @@ const SLOTS: Slots = Slots { media: 1, timers: 1, wires: 2, accesses: 3, count: 
 #[derive(Debug)]
 pub(super) struct RecordedArrivals {
     packets: Vec<(Time, Packet)>,
-    /// The packets' original sequence numbers.
+    /// The original sequence numbers of all segments.
     seqs: Vec<u32>,
 }
 
@@ -35,9 +35,12 @@ impl RecordedArrivals {
     pub(super) fn new(sightings: Vec<Sighting>) -> RecordedArrivals {
         let arrivals = sightings.into_iter().map(|Sighting { t, packet, .. }| (t, packet));
         let mut packets: Vec<(Time, Packet)> = arrivals.collect();
-        let seqs = packets.iter().map(|(_, packet)| packet.seq).collect();
-        for (place, (_, packet)) in packets.iter_mut().enumerate() {
-            packet.seq = u32::try_from(place).expect("fewer than 2^32 arrivals fit into memory");
+        let mut seqs = Vec::with_capacity(packets.len());
+        for (_, packet) in &mut packets {
+            let place = u32::try_from(seqs.len()).expect("fewer than 2^32 arrivals fit in memory");
+            // A discipline may split a super-packet.
+            seqs.extend((0..packet.segments()).map(|further| packet.seq + further));
+            packet.seq = place;
         }
         RecordedArrivals { packets, seqs }
     }

@@ -70,7 +70,7 @@ impl LateServer {
 pub(crate) struct ScheduledLink {
     link: Link<Packet>,
     framing_bytes: u32,
-    /// How packets are packed, if they are not just framed.
+    /// How packets are packed; `None` if every packet is one segment and just framed.
     packing: Option<Packing>,
     alarms: LinkAlarms,
     /// The time set in the discipline's alarm.
@@ -88,14 +88,13 @@ impl ScheduledLink {
     /// An idle link.
     pub(crate) fn new(
         link: Link<Packet>,
-        (framing_bytes, packing): (u32, Packing),
+        (framing_bytes, packing): (u32, Option<Packing>),
         alarms: LinkAlarms,
         service: Service,
         agenda: &mut Agenda,
     ) -> ScheduledLink {
         let (timer, due) = (link.next_timer(), Time::NEVER);
         agenda.set(alarms.timer, timer);
-        let packing = (!packing.is_none()).then_some(packing);
         let sends_ahead = false;
         let duplication = None;
         ScheduledLink {
@@ -175,7 +174,8 @@ impl ScheduledLink {
     fn enter(&self, packet: &mut Packet) {
         let mut bytes = packet.ip_bytes + self.framing_bytes;
         if let Some(packing) = &self.packing {
-            bytes = packing.bytes(u64::from(bytes)) as u32;
+            packet.resize(|bytes| packing.bytes(u64::from(bytes + self.framing_bytes)) as u32);
+            bytes = packet.link_bytes;
         }
         if packet.link_bytes != bytes {
             packet.link_bytes = bytes;

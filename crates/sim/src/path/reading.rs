@@ -81,13 +81,7 @@ impl Path {
         let [service, timer] = [place, timers + place].map(|slot| self.agenda.alarm(slot));
         let alarms = super::LinkAlarms { service, timer };
         let service = super::Service::Events;
-        self.links[place] = ScheduledLink::new(
-            link,
-            (0, sojourn_aqm::Packing::NONE),
-            alarms,
-            service,
-            &mut self.agenda,
-        );
+        self.links[place] = ScheduledLink::new(link, (0, None), alarms, service, &mut self.agenda);
     }
 
     /// Counts the packets still queued at the end, so that every packet is accounted for.

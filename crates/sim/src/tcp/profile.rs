@@ -264,6 +264,8 @@ pub struct Profile {
     /// The most bytes handed down at once, to leave in a burst (TSO; Linux `sk_gso_max_size`);
     /// `None` if every packet is sent separately.
     pub offload_bytes: Option<u32>,
+    /// Whether a burst leaves as one super-packet (GSO).
+    pub super_packets: bool,
     /// Whether a burst may extend into the next buffer of the program's writes (Linux 7.2,
     /// `tcp_grow_skb`).
     pub bursts_cross_buffers: bool,

@@ -32,8 +32,8 @@ pub const RULES: [ProfileRule; 51] = [
     rule("pacing", |p| yes(p.pacing), "even if the congestion control does not require it"),
     rule(
         "offload",
-        |p| p.offload_bytes.map_or(yes(false), |bytes| format!("up to {bytes} B")),
-        "largest burst (TSO); `offload` of a group of flows",
+        |p| p.offload_bytes.map_or(yes(p.super_packets), |bytes| format!("up to {bytes} B")),
+        "largest burst (TSO) or super-packet (GSO); `offload` of a group of flows",
     ),
     rule(
         "bursts",
@@ -377,6 +377,7 @@ mod tests {
             idle: _,
             pacing: _,
             offload_bytes: _,
+            super_packets: _,
             bursts_cross_buffers: _,
             send_buffer: _,
             buffer: _,

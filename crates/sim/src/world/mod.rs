@@ -14,7 +14,7 @@ mod outcome;
 mod sampling;
 mod stepping;
 
-use sojourn_aqm::{Span, Time};
+use sojourn_aqm::{Packet as _, Span, Time};
 use sojourn_endpoint::Peer;
 use sojourn_measure::{Bins, Probe, Utilisation};
 use sojourn_record::rows::{FlowRow, FlowStateRow};
@@ -221,9 +221,13 @@ impl World {
     /// Handles a packet at its receiver.
     #[inline]
     fn receive(&mut self, now: Time, packet: &Packet) {
-        if self.latency && self.probe.counting && packet.kind == PacketKind::Data {
+        if self.latency
+            && self.probe.counting
+            && matches!(packet.kind, PacketKind::Data | PacketKind::SuperPacket)
+        {
             let class = self.flows[packet.flow as usize].class;
-            self.probe.classes[class as usize].one_way.add(now.since(packet.sent).as_nanos());
+            let one_way = &mut self.probe.classes[class as usize].one_way;
+            (0..packet.segments()).for_each(|_| one_way.add(now.since(packet.sent).as_nanos()));
         }
         let warmup = self.warmup;
         self.with_flow(

@@ -54,6 +54,7 @@ pub fn tcp(cc: &str) -> Tcp {
         ack_every: None,
         receive_window: None,
         offload_bytes: None,
+        super_packets: false,
     }
 }
 

@@ -44,6 +44,9 @@ fn flows(text: &mut String, group: usize, links: &Links, app: &str, choice: &mut
         return library(text, choice);
     }
     ecn(text, is_tcp, choice);
+    if links.needs_back {
+        *text = text.replace("\"gso:", "\"tso:"); // a wireless LAN has no super-packets
+    }
 }
 
 /// The delays and rates outside the links.
@@ -145,7 +148,8 @@ fn transport(text: &mut String, choice: &mut Choice) -> String {
         let _ = writeln!(text, "autotuning = {}", choice.chance(0.5));
     }
     if choice.chance(0.2) {
-        let _ = writeln!(text, "offload = \"tso:{}B\"", choice.whole(3_000, 65_000));
+        let kind = choice.of_these(&["tso", "gso"]);
+        let _ = writeln!(text, "offload = \"{kind}:{}B\"", choice.whole(3_000, 65_000));
     }
     name.to_owned()
 }

@@ -5,7 +5,8 @@
 //!
 //! Not modelled: NAT, since packets carry their true hosts.
 //!
-//! Deviation from Linux: if a packet larger than the limit arrives, only that packet is dropped.
+//! Deviations from Linux: if a packet larger than the limit arrives, only that packet is dropped.
+//! Ingress mode charges the overhead of a dropped super-packet once.
 //!
 //! As in Linux, COBALT's inverse root is initially 0 (`linux_exact`), and the ninth flow of a set
 //! takes over the hash of the queue that it shares: its previous flow may then get another queue,
@@ -90,6 +91,7 @@ struct CakeQueues<P> {
     /// The tin of each DSCP.
     tin_of: [u8; 64],
     wash: bool,
+    splits: bool,
     ingress: bool,
     ack_filter: AckFilter,
     autorate: Option<Autorate>,
@@ -132,6 +134,7 @@ impl<P: Packet> CakeQueues<P> {
             tins,
             tin_of: params.diffserv.table(),
             wash: params.wash,
+            splits: params.split_gso,
             ingress: params.ingress,
             ack_filter: params.ack_filter,
             autorate: params.autorate_ingress.then(|| Autorate::new(params)),
@@ -247,6 +250,9 @@ impl<P: Packet> CakeQueues<P> {
 
 impl<P: Packet + Send> Qdisc<P> for CakeQueues<P> {
     fn enqueue(&mut self, now: Time, mut packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        if packet.segments() > 1 && self.splits {
+            return self.enqueue_segments(now, packet, rng, sink);
+        }
         let buffers = self.flows.buffers();
         // A packet that would not fit even into an empty queue must not evict all others first.
         if !buffers.has_ever_room_for(buffers.of(&packet)) {

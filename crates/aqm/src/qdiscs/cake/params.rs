@@ -72,6 +72,9 @@ params! {
         ack_filter: AckFilter, ANY, "Linux sch_cake.c: no-ack-filter" => AckFilter::Off;
         /// Whether the DSCP is set to 0 once it has chosen the tin.
         wash: bool, ANY, "Linux sch_cake.c: nowash" => false;
+        /// Whether a super-packet is split on arrival. If not, it is one packet, whose overhead and
+        /// cells count for each segment.
+        split_gso: bool, ANY, "Linux sch_cake.c: split-gso" => true;
         /// Queues; a multiple of 8.
         flows: u64, QUEUES, "Linux sch_cake.c: CAKE_QUEUES" => 1024;
         /// Between whom the link is shared before it is shared between flows.

@@ -1,14 +1,17 @@
 //! How CAKE takes packets out of its queues, and drops them if there is no room.
 
+use core::mem;
+
 use super::queue_state::Phase;
 use super::tins::{List, Tin};
 use super::{AckFilter, CakeQueues, ack_filter};
 use crate::packet::Packet;
-use crate::qdisc::{Departure, Sink};
+use crate::qdisc::{Departure, Qdisc, Sink, split};
 use crate::qdiscs::queues::law_queue::HeadVerdict;
 use crate::qdiscs::queues::total::Ceiling;
 use crate::rng::Rng;
 use crate::time::Time;
+use crate::units::Limit;
 
 impl<P: Packet> CakeQueues<P> {
     /// Asks COBALT about the head of a queue (Linux 6.1 sch_cake.c, cake_dequeue_one). In ingress
@@ -123,6 +126,43 @@ impl<P: Packet> CakeQueues<P> {
         Some(bytes)
     }
 
+    /// Splits a super-packet. The limits and the estimate of the bandwidth apply to all segments
+    /// together (Linux 6.1 sch_cake.c, cake_enqueue).
+    #[cold]
+    pub(super) fn enqueue_segments(
+        &mut self,
+        now: Time,
+        packet: P,
+        rng: &mut Rng,
+        sink: &mut dyn Sink<P>,
+    ) where
+        P: Send,
+    {
+        let bytes = packet.bytes();
+        let limit = mem::replace(&mut self.limit, Limit::Packets(u64::MAX));
+        let memory_limit = self.flows.set_memory_limit(u64::MAX);
+        let autorate = self.autorate.take();
+        split(packet, sink, |segment, sink| self.enqueue(now, segment, rng, sink));
+        (self.limit, self.autorate) = (limit, autorate);
+        self.flows.set_memory_limit(memory_limit);
+        if self.autorate.as_mut().is_some_and(|autorate| autorate.arrive(now, u64::from(bytes))) {
+            self.set_rates();
+        }
+        while self.is_over_limit() {
+            self.shed(now, sink);
+        }
+    }
+
+    /// The bytes that the head of a queue, of `bytes`, takes on the link below (Linux 6.1
+    /// sch_cake.c, cake_overhead).
+    #[inline]
+    fn on_link(&mut self, index: u32, bytes: u32) -> u64 {
+        match self.splits {
+            true => self.framing.bytes(bytes),
+            false => self.flows.head(index).map_or(0, |head| self.framing.bytes_of(head)),
+        }
+    }
+
     pub(super) fn is_over_limit(&self) -> bool {
         let is_over = self.flows.total().is_over(Ceiling::new(self.limit, u64::MAX));
         is_over || self.flows.buffers().is_over()
@@ -173,7 +213,7 @@ impl<P: Packet> CakeQueues<P> {
                 // This queue is still next, unless the drop has used up its credits.
                 Some(HeadVerdict::Dropped(_)) => {}
                 Some(HeadVerdict::Passes(bytes)) => {
-                    let on_link = self.framing.bytes(bytes);
+                    let on_link = self.on_link(index, bytes);
                     self.shaper.charge(on_link);
                     self.charge(now, (tin, list, index), on_link);
                     self.tins[tin].packets -= 1;

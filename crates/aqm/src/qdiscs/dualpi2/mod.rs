@@ -36,7 +36,7 @@ use crate::law::{Cause, Env, Stage, Var, Verdict};
 use crate::packet::{Backlog, Ecn, Head, Packet};
 use crate::params::Hertz;
 use crate::parts::periodic::Periodic;
-use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark};
+use crate::qdisc::{Departure, Qdisc, Scheme, Sink, mark, split};
 use crate::qdiscs::queues::packet_fifo::{PacketFifo, PacketQueue};
 use crate::rng::Rng;
 use crate::time::{Rate, Span, Time};
@@ -93,6 +93,7 @@ struct DualQueue<P> {
     signals: Coupled,
     timer: Periodic,
     limit: Limit,
+    splits: bool,
     /// Room that an arrival must leave free.
     headroom: Option<u64>,
     scheduler: Scheduler,
@@ -156,6 +157,7 @@ impl<P: Packet> DualQueue<P> {
             signals: Coupled::new(params, env),
             timer: Periodic::new(params.tupdate),
             limit: params.limit,
+            splits: params.split_gso,
             headroom: is_rfc.then_some(u64::from(env.mtu_bytes)),
             scheduler: Scheduler::new(params.c_weight, env.mtu_bytes, !is_rfc),
             protection: Protection::new(params, env).map(Box::new),
@@ -231,7 +233,10 @@ impl<P: Packet> DualQueue<P> {
 }
 
 impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
-    fn enqueue(&mut self, now: Time, packet: P, _rng: &mut Rng, sink: &mut dyn Sink<P>) {
+    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        if packet.segments() > 1 && self.splits {
+            return split(packet, sink, |segment, sink| self.enqueue(now, segment, rng, sink));
+        }
         if self.is_full_for(packet.bytes()) {
             return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
         }

@@ -41,6 +41,8 @@ params! {
         /// Whether saturation drops ECN-capable packets; if not, p' stays below 1/k and the limit
         /// bounds the queue.
         drop_overload: bool, ANY, "RFC 9332 §4.2.3" => true;
+        /// Whether a super-packet is split on arrival; if not, it is one packet.
+        split_gso: bool, ANY, "Linux sch_dualpi2.c: split_gso" => true;
         /// Whether packets of flows that build the low-latency queue go to the classic queue, once
         /// it delays them by more than `l_min_th` + `l_range`.
         protection: bool, ANY, "RFC 9957: in DOCSIS only" => false;

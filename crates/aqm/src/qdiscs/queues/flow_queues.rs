@@ -124,9 +124,15 @@ impl<P: Packet, L: Aqm> FlowQueues<P, L> {
         &self.packets.buffers
     }
 
-    /// Changes the limit of the memory of the buffers.
-    pub(crate) fn set_memory_limit(&mut self, bytes: u64) {
-        self.packets.buffers.set_limit(bytes);
+    /// Changes the limit of the memory of the buffers; returns the old one.
+    pub(crate) fn set_memory_limit(&mut self, bytes: u64) -> u64 {
+        self.packets.buffers.set_limit(bytes)
+    }
+
+    /// The head of a queue.
+    pub(crate) fn head(&mut self, index: u32) -> Option<&P> {
+        let chain = &self.flows[index as usize].chain;
+        self.packets.pool.head(chain).map(|head| &head.packet)
     }
 
     /// The size of the last packet of a queue.

@@ -41,9 +41,8 @@ impl BufferMemory {
     }
 
     /// Changes the limit of memory that is counted.
-    pub(crate) fn set_limit(&mut self, bytes: u64) {
-        debug_assert!(self.is_counted(), "else the memory in use is unknown");
-        self.limit = Some(bytes);
+    pub(crate) fn set_limit(&mut self, bytes: u64) -> u64 {
+        self.limit.replace(bytes).expect("else the memory in use is unknown")
     }
 
     pub(crate) fn is_counted(&self) -> bool {

@@ -79,6 +79,7 @@ pub const LINUX: Profile = Profile {
     idle: Idle::Halve,
     pacing: false,
     offload_bytes: None,
+    super_packets: false,
     bursts_cross_buffers: false,
     send_buffer: None,
     buffer: BufferRule::Half,

@@ -1,5 +1,6 @@
 //! Segmentation offload: TCP hands several segments down at once, and they leave in a burst (Linux
-//! 6.1 `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_xmit_retransmit_queue`; fact tcp-44).
+//! 6.1 `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_xmit_retransmit_queue`; fact tcp-44), as
+//! packets or as one super-packet (fact qdisc-28).
 //!
 //! Deviations from Linux: lost segments that left at the same time are retransmitted together, even
 //! if they were several bursts without pacing. Small queues (`tcp_small_queue_check`) are not
@@ -10,6 +11,7 @@
 use sojourn_aqm::{Span, Time};
 
 use super::{Sender, State, Window};
+use crate::packet::Packet;
 use crate::tcp::profile::Profile;
 
 /// A burst takes 2^-10 s at the pacing rate (Linux `sk_pacing_shift`).
@@ -23,6 +25,32 @@ const LARGEST: u64 = 65_343;
 const WINDOW_DIVISOR: u32 = 3;
 /// Longest deferral, and longest time since the last packet for which a burst may be deferred.
 const LONGEST_WAIT: Span = Span::from_millis(1);
+
+/// The packets of a burst, joined to one super-packet or not.
+pub(super) struct Joined {
+    joins: bool,
+    packet: Option<Packet>,
+}
+
+impl Joined {
+    pub(super) fn new(joins: bool) -> Joined {
+        Joined { joins, packet: None }
+    }
+
+    /// Adds the next packet of the burst, or emits it at once.
+    pub(super) fn add(&mut self, next: Packet, emit: &mut impl FnMut(Packet)) {
+        match &mut self.packet {
+            _ if !self.joins => emit(next),
+            Some(packet) => packet.append_segment(&next),
+            None => self.packet = Some(next),
+        }
+    }
+
+    /// Emits the super-packet.
+    pub(super) fn emit(self, emit: &mut impl FnMut(Packet)) {
+        self.packet.into_iter().for_each(emit);
+    }
+}
 
 /// The most segments of a burst (Linux `sk_gso_max_segs`), 1 without offload.
 pub(super) fn most(profile: &Profile, payload_bytes: u32) -> u32 {
