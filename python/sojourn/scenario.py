@@ -99,6 +99,7 @@ __all__ = [
     "Sfq",
     "SfqRed",
     "Sizes",
+    "SlotsJitter",
     "Star",
     "Step",
     "Taildrop",
@@ -2388,7 +2389,32 @@ class BlocksJitter(_Part):
     round_trip: str | None = None
 
 
-# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`, `netem`, `schedule` or `blocks`. Draws are independent.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotsJitter(_Part):
+    """Packets leave in slots, in order: ``slot`` of netem.
+
+    The web page does not have them.
+
+    Attributes:
+        mean: The centre of the time until a slot. Draws below zero are none.
+        deviation: Half the width of ``uniform``, the standard deviation of other distributions.
+            Default: ``"0s"``.
+        distribution: The distribution, from the formulas of iproute2's tables. Default:
+            ``"uniform"``.
+        packets: A slot is full after this many packets.
+        bytes: A slot is full after a packet with which it has this many bytes, without framing.
+    """
+
+    _kind: ClassVar[str | None] = "slots"
+
+    mean: str
+    deviation: str | None = None
+    distribution: NetemDistribution | None = None
+    packets: int | None = None
+    bytes: str | None = None
+
+
+# Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`, `netem`, `schedule`, `blocks` or `slots`. Draws are independent.
 Jitter: TypeAlias = (
     UniformJitter
     | ExponentialJitter
@@ -2396,6 +2422,7 @@ Jitter: TypeAlias = (
     | NetemJitter
     | JitterSchedule
     | BlocksJitter
+    | SlotsJitter
 )
 
 

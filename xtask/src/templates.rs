@@ -261,7 +261,7 @@ fn delays(plan: &Resolved, length_ms: f64) -> Vec<(f64, f64)> {
     let steps = (0..800).map(|step| f64::from(step) * step_ms);
     let delay = |at_ms: f64| {
         let at = Time::ZERO + Span::from_secs_f64(at_ms / 1e3);
-        let waited = path.pass(at).expect("no packet is lost").since(at);
+        let waited = path.pass(at, 100).expect("no packet is lost").since(at);
         (at_ms, 1e3 * (waited + link.delay).as_secs())
     };
     steps.map(delay).collect()

@@ -225,12 +225,36 @@ fn no_part_of_netem_is_lost() {
                 "corrupt = { rate = 0.001, correlation = 0.1 }",
             ],
         ),
-        (&format!("{ROOT}netem slot 800us 1ms loss 1%"), &["`slot 800us 1ms`", "rate = 0.01"]),
         // The rate of netem is before the discipline below it.
         (
             "tc qdisc add dev eth0 root handle 1: netem rate 9mbit\n\
              tc qdisc add dev eth0 parent 1: fq_codel\n",
             &["queue = \"taildrop:limit=1000p\"", "`fq_codel@linux` below it sees none"],
+        ),
+    ]);
+}
+
+#[test]
+fn slots_of_netem_are_a_jitter() {
+    expect(&[
+        (
+            &format!("{ROOT}netem slot 800us 1ms packets 42 bytes 64k loss 1%"),
+            &[
+                "kind = \"slots\", mean = \"900us\", deviation = \"100us\", packets = 42,",
+                "bytes = \"65536B\" }",
+                "rate = 0.01",
+            ],
+        ),
+        (
+            &format!("{ROOT}netem delay 20ms slot distribution normal 5ms 1ms"),
+            &[
+                "mean = \"5ms\", deviation = \"1ms\", distribution = \"normal\" }",
+                "delay = \"20ms\"",
+            ],
+        ),
+        (
+            &format!("{ROOT}netem delay 20ms 5ms slot 800us"),
+            &["`slot 800us` of netem (line 1) has no counterpart here: packets have"],
         ),
     ]);
 }

@@ -46,6 +46,8 @@ enum Losses {
 #[derive(Debug)]
 enum Delays {
     Netem(NetemDelay, Rng),
+    #[cfg(not(target_arch = "wasm32"))]
+    Slots(crate::slots::SlotState, Rng),
     /// With when the last block leaves, and when it has been received.
     Model(Extra, Rng, Option<(Time, Time)>),
 }
@@ -123,9 +125,10 @@ impl Impairment {
         self.at_warmup = (self.offered, self.lost);
     }
 
-    /// Handles a packet that leaves the link now. Returns when its propagation delay starts, or
-    /// `None` if it is lost.
-    pub fn pass(&mut self, now: Time) -> Option<Time> {
+    /// Handles a packet of `bytes` that leaves the link now. Returns when its propagation delay
+    /// starts, or `None` if it is lost.
+    #[cfg_attr(target_arch = "wasm32", expect(unused_variables))]
+    pub fn pass(&mut self, now: Time, bytes: u32) -> Option<Time> {
         self.offered += 1;
         if self.loss.as_mut().is_some_and(|loss| loss.happen(now))
             || self.damages.as_mut().is_some_and(Chance::happens)
@@ -143,6 +146,8 @@ impl Impairment {
         let late = match &mut self.jitter {
             None => start,
             Some(Delays::Netem(netem, rng)) => start + netem.draw(rng),
+            #[cfg(not(target_arch = "wasm32"))]
+            Some(Delays::Slots(slots, rng)) => slots.pass(start.max(self.last), bytes, rng),
             Some(Delays::Model(extra, rng, block)) => delayed(extra, (now, start), block, rng),
         };
         if self.delays_reorder {
@@ -222,6 +227,8 @@ impl Delays {
     fn of(extra: Extra, rng: Rng) -> Delays {
         match extra {
             Extra::Netem(jitter) => Delays::Netem(NetemDelay::new(jitter), rng),
+            #[cfg(not(target_arch = "wasm32"))]
+            Extra::Slots(slots) => Delays::Slots(crate::slots::SlotState::new(slots), rng),
             extra => Delays::Model(extra, rng, None),
         }
     }
@@ -246,6 +253,8 @@ fn delayed(
                 Span::from_secs_f64(draw::lognormal(rng, mean.as_secs(), deviation.as_secs()))
             }
             Extra::Netem(_) => Span::ZERO,
+            #[cfg(not(target_arch = "wasm32"))]
+            Extra::Slots(_) => Span::ZERO,
             Extra::Blocks(blocks) => return in_block(*blocks, start, block, rng),
         }
 }
@@ -279,7 +288,7 @@ mod tests {
     /// Whether each of `packets` packets is lost.
     fn losses(loss: Loss, packets: usize) -> Vec<bool> {
         let mut path = with(Some(loss), None);
-        (0..packets).map(|_| path.pass(Time::ZERO).is_none()).collect()
+        (0..packets).map(|_| path.pass(Time::ZERO, 1500).is_none()).collect()
     }
 
     #[test]
@@ -298,10 +307,10 @@ mod tests {
     #[test]
     fn packets_are_counted_from_the_end_of_the_warm_up() {
         let mut path = with(Some(Loss::Bernoulli(1.0)), None);
-        (0..3).for_each(|_| assert_eq!(path.pass(Time::ZERO), None));
+        (0..3).for_each(|_| assert_eq!(path.pass(Time::ZERO, 1500), None));
         path.end_warmup();
         assert_eq!(path.counted(), (0, 0));
-        (0..2).for_each(|_| assert_eq!(path.pass(Time::ZERO), None));
+        (0..2).for_each(|_| assert_eq!(path.pass(Time::ZERO, 1500), None));
         assert_eq!(path.counted(), (2, 2));
     }
 
@@ -356,7 +365,7 @@ mod tests {
             let extra = Extra::Exponential(mean);
             let mut path = with(None, Some(Jitter { extra, reorder }));
             let times: Vec<Time> = (0..10_000)
-                .map(|i| path.pass(Time::ZERO + Span::from_millis(i)).expect("none is lost"))
+                .map(|i| path.pass(Time::ZERO + Span::from_millis(i), 1500).expect("none is lost"))
                 .collect();
             let overtaken = times.windows(2).filter(|pair| pair[1] < pair[0]).count();
             assert_eq!(overtaken > 0, reorder, "{overtaken}");
@@ -380,7 +389,7 @@ mod tests {
         let changes = Some(DelayChanges { above_least, reorder });
         let does = Impairs { changes, ..Impairs::default() };
         let mut path = Impairment::behind("a", 1, does).expect("impaired");
-        let at = |at_ms: u64| path.pass(Time::ZERO + ms(at_ms)).expect("none is lost");
+        let at = |at_ms: u64| path.pass(Time::ZERO + ms(at_ms), 1500).expect("none is lost");
         [99, 100, 199, 200, 210, 214, 215].map(at).map(|t| t.as_nanos() / 1_000_000).to_vec()
     }
 
@@ -394,7 +403,7 @@ mod tests {
     fn loss_has_the_probability_of_its_time() {
         let mut path = with(Some(Loss::Schedule(vec![(0, 0.0), (1_000, 1.0), (2_000, 0.0)])), None);
         let lost =
-            [0, 999, 1_000, 1_999, 2_000].map(|at| path.pass(Time::from_nanos(at)).is_none());
+            [0, 999, 1_000, 1_999, 2_000].map(|at| path.pass(Time::from_nanos(at), 1500).is_none());
         assert_eq!(lost, [false, false, true, true, false]);
     }
 
@@ -409,7 +418,8 @@ mod tests {
         let mut path = Impairment::behind("a", 7, does).expect("impaired");
         assert!(path.reorders());
         let at = |us: u64| Time::from_nanos(us * 1_000);
-        let skipped: Vec<bool> = (0..100_000).map(|us| path.pass(at(us)) == Some(at(us))).collect();
+        let skipped: Vec<bool> =
+            (0..100_000).map(|us| path.pass(at(us), 1500) == Some(at(us))).collect();
         let places = skipped.iter().enumerate().filter(|&(_, &it)| it).map(|(at, _)| at);
         let places: Vec<usize> = places.collect();
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 5) && places[0] >= 4);
@@ -426,7 +436,7 @@ mod tests {
             let loss = Some(Loss::Bernoulli(0.1));
             let does = Impairs { loss, jitter, corrupt, ..Impairs::default() };
             let mut path = Impairment::behind("a", 7, does).expect("impaired");
-            (0..9_000).filter(|_| path.pass(Time::ZERO).is_some()).count()
+            (0..9_000).filter(|_| path.pass(Time::ZERO, 1500).is_some()).count()
         };
         let damage = |rate| Some(Corrupt { rate, correlation: 0.0 });
         assert_eq!((passed(damage(1.0)), passed(damage(0.0))), (0, passed(None)));
@@ -447,7 +457,8 @@ mod tests {
     /// How late each of 1000 packets is, one each 20 us from `from_ms` on, in microseconds.
     fn late_us(path: &mut Impairment, from_ms: u64) -> Vec<i64> {
         let enter = (0..1_000).map(|i| Time::from_nanos(from_ms * 1_000_000 + i * 20_000));
-        let late = |at: Time| path.pass(at).expect("none is lost").since(at).as_nanos() as i64;
+        let late =
+            |at: Time| path.pass(at, 1500).expect("none is lost").since(at).as_nanos() as i64;
         enter.map(late).map(|nanos| nanos / 1_000).collect()
     }
 
@@ -479,7 +490,8 @@ mod tests {
             Blocks { every, request: every, pause: zero, retransmit: 0.0, round_trip: zero };
         change(&mut blocks);
         let mut path = with(None, Some(Jitter { extra: Extra::Blocks(blocks), reorder: false }));
-        let mut at = |us: &u64| path.pass(Time::from_nanos(us * 1_000)).expect("none is lost");
+        let mut at =
+            |us: &u64| path.pass(Time::from_nanos(us * 1_000), 1500).expect("none is lost");
         enter_us.iter().map(|us| at(us).as_nanos() / 1_000).collect()
     }
 
@@ -521,7 +533,7 @@ mod tests {
         let jitter = Jitter { extra: Extra::Uniform(Span::from_millis(9)), reorder: true };
         let times = |loss| {
             let mut path = with(loss, Some(jitter.clone()));
-            (0..5).map(|_| path.pass(Time::ZERO)).collect::<Vec<_>>()
+            (0..5).map(|_| path.pass(Time::ZERO, 1500)).collect::<Vec<_>>()
         };
         assert_eq!(times(None), times(Some(Loss::Bernoulli(0.0))));
     }

@@ -27,6 +27,8 @@ mod queue;
 mod serial_link;
 mod server;
 mod shaper;
+#[cfg(not(target_arch = "wasm32"))]
+mod slots;
 mod token_bucket;
 mod transmitter;
 mod tx_ring;

@@ -33,6 +33,7 @@ impl NetemDelay {
         let [mean, sigma] =
             [self.jitter.mean, self.jitter.deviation].map(|span| span.as_nanos() as i64);
         let off = match self.table.len() as u64 {
+            0 if sigma == 0 => 0,
             0 => rng.below(2 * sigma as u64) as i64 - sigma,
             entries => {
                 let entry = i64::from(self.table[rng.below(entries) as usize]);

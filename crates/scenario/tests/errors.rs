@@ -501,6 +501,12 @@ fn buckets_devices_jitter_and_loss_are_checked() {
     refused(&blocks("every = \"0ms\""), &at("jitter.every"), "must be positive");
     refused(&blocks("every = \"1ms\", retransmit = 0.1"), &at("jitter"), "go together");
     refused(&blocks("every = \"1ms\", retransmit = 2"), &at("jitter.retransmit"), "from 0 to 1");
+    let slots = |more: &str| link(&format!("jitter = {{ kind = \"slots\", {more} }}"));
+    assert!(load(&slots("mean = \"0s\", deviation = \"1ms\", bytes = \"9kB\""), &[]).is_ok());
+    refused(&slots("mean = \"0s\""), &at("jitter.mean"), "must be positive");
+    refused(&slots("mean = \"1ms\", packets = 0"), &at("jitter.packets"), "must be 1 to");
+    refused(&slots("mean = \"1ms\", bytes = \"3GB\""), &at("jitter.bytes"), "must be 1 to");
+    refused(&slots("mean = \"1ms\", deviation = \"3s\""), &at("jitter.deviation"), "to 2.1s");
     refused(&link("loss = { kind = \"bernoulli\", rate = 1.5 }"), &at("loss.rate"), "from 0 to 1");
     refused(&link("loss = { kind = \"bernoulli\" }"), &at("loss.rate"), "rate = 0.01");
     let elliott = "loss = { kind = \"gilbert-elliott\", enter = 0.1, leave = -1 }";

@@ -55,6 +55,9 @@ fn wire() -> impl Strategy<Value = Value> {
         (1u64..9000).prop_map(|us| json!({
             "jitter": {"kind": "blocks", "every": "1ms", "request": format!("{us}us")},
         })),
+        (1u64..9000).prop_map(|us| json!({
+            "jitter": {"kind": "slots", "mean": format!("{us}us"), "packets": 42, "bytes": "9kB"},
+        })),
     ];
     let loss = prop_oneof![
         Just(json!({})),

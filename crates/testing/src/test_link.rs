@@ -178,7 +178,7 @@ impl<T: Send + 'static> TestLink<T> {
                 if impairment.bleaches() {
                     datagram.ecn = Ecn::NotEct;
                 }
-                if let Some(start) = impairment.pass(due) {
+                if let Some(start) = impairment.pass(due, datagram.bytes) {
                     wire.insert(start, datagram);
                 }
             });

@@ -199,6 +199,7 @@ const TABLES: &[&str] = &[
     r#"{ kind = "uniform", max = "5ms", reorder = true }"#,
     r#"{ kind = "lognormal", mean = "5ms", deviation = "1s" }"#,
     r#"{ kind = "blocks", every = "1ms", request = "5ms", retransmit = 1, round_trip = "1ns" }"#,
+    r#"{ kind = "slots", mean = "1ms", deviation = "2ms", packets = 1, bytes = "1B" }"#,
     r#"{ kind = "bernoulli", rate = 0.5 }"#,
     r#"{ kind = "gilbert-elliott", enter = 0.1, leave = 0.1 }"#,
     r#"{ kind = "four-state", p13 = 0.1, p14 = 0.9 }"#,

@@ -128,10 +128,7 @@ fn one(
             let given = tokens.value_of(token)?;
             vec![("distribution", TcValue::Text(given.text.to_owned()))]
         }
-        "slot" => {
-            slot(tokens);
-            vec![("slot", TcValue::Flag)]
-        }
+        "slot" => slot(tokens)?,
         "ecn" => vec![("ecn", TcValue::Flag)],
         _ => {
             let is_known = |word: &str| KNOWN.contains(&word);
@@ -178,8 +175,56 @@ fn whole_word(text: &str, is_strict: bool) -> &str {
     begun.copied().unwrap_or(text)
 }
 
-/// The words after `slot`.
-fn slot(tokens: &mut Tokens<'_>) {
+/// The words after `slot`: times that begin and end a range, or the delay and the jitter of a
+/// distribution, whose name tc does not print; then what a slot holds.
+#[cfg(not(target_arch = "wasm32"))]
+fn slot(tokens: &mut Tokens<'_>) -> Result<Found, FormatError> {
+    let mut found = vec![("slot", TcValue::Flag)];
+    let is_distribution = tokens.peek().is_some_and(|it| it.text == "distribution");
+    if is_distribution {
+        tokens.next();
+        if let Some(name) = tokens.peek().filter(|it| !is_numeric(it.text)) {
+            tokens.next();
+            found.push(("slot_distribution", TcValue::Text(name.text.to_owned())));
+        }
+    }
+    let Some(first) = tokens.next_number() else { return Ok(found) };
+    let second = tokens.next_number().unwrap_or(first);
+    let time = |given: Token<'_>| {
+        units::time(given.text, 1.0).map_err(|why| FormatError::at(given.line, why))
+    };
+    let (least, most) = (time(first)?, time(second)?);
+    if !is_distribution && most < least {
+        let message = format!("the longest `slot`, {}, is below {}", second.text, first.text);
+        return Err(FormatError::at(second.line, message));
+    }
+    let (mean, deviation) = match is_distribution {
+        true => (least, most),
+        false => (least.midpoint(most), (most - least) / 2),
+    };
+    found.push(("slot_mean", TcValue::Nanos(mean)));
+    found.push(("slot_deviation", TcValue::Nanos(deviation)));
+    while let Some(word) = tokens.peek().filter(|it| ["packets", "bytes"].contains(&it.text)) {
+        tokens.next();
+        let given = tokens.value_of(word)?;
+        let (name, read) = match word.text {
+            "packets" => ("slot_packets", units::count(given.text)),
+            _ => ("slot_bytes", units::size(given.text)),
+        };
+        let read = read.map_err(|why| FormatError::at(given.line, why))?;
+        found.push((name, TcValue::Count(read)));
+    }
+    Ok(found)
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn is_numeric(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The web page has no slots: the words after `slot` are passed over.
+#[cfg(target_arch = "wasm32")]
+fn slot(tokens: &mut Tokens<'_>) -> Result<Found, FormatError> {
     while let Some(token) = tokens.peek() {
         match token.text {
             "distribution" | "packets" | "bytes" => {
@@ -190,6 +235,7 @@ fn slot(tokens: &mut Tokens<'_>) {
             _ => break,
         }
     }
+    Ok(vec![("slot", TcValue::Flag)])
 }
 
 fn delay(token: Token<'_>, tokens: &mut Tokens<'_>) -> Result<Found, FormatError> {

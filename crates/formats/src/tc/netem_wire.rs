@@ -41,6 +41,8 @@ fn delays(netem: &TcQdisc) -> (String, u64) {
         text.push_str(&format!("delay = \"{}\"\n", show_time(least)));
     }
     if jitter == 0 {
+        #[cfg(not(target_arch = "wasm32"))]
+        text.push_str(&slots(netem));
         return (text, least);
     }
     // netem sorts packets by the time at which they leave; with a rate, they leave in order.
@@ -57,6 +59,33 @@ fn delays(netem: &TcQdisc) -> (String, u64) {
         ),
     });
     (text, least)
+}
+
+/// Slots, of packets without jitter.
+#[cfg(not(target_arch = "wasm32"))]
+fn slots(netem: &TcQdisc) -> String {
+    let Some(mean) = netem.nanos("slot_mean") else { return String::new() };
+    let mut more = String::new();
+    if let Some(deviation) = netem.nanos("slot_deviation").filter(|it| *it > 0) {
+        more.push_str(&format!(", deviation = \"{}\"", show_time(deviation)));
+    }
+    match netem.option("slot_distribution").map(|it| &it.value) {
+        Some(TcValue::Text(name)) if lowest(name).is_some() => {
+            more.push_str(&format!(", distribution = \"{name}\""));
+        }
+        _ => {}
+    }
+    let limit = |name| match netem.option(name).map(|it| &it.value) {
+        Some(TcValue::Count(limit)) if *limit > 0 => Some(*limit),
+        _ => None,
+    };
+    if let Some(packets) = limit("slot_packets") {
+        more.push_str(&format!(", packets = {packets}"));
+    }
+    if let Some(bytes) = limit("slot_bytes") {
+        more.push_str(&format!(", bytes = \"{bytes}B\""));
+    }
+    format!("jitter = {{ kind = \"slots\", mean = \"{}\"{more} }}\n", show_time(mean))
 }
 
 /// How far a distribution of netem reaches below its mean, in deviations; none for tables that a
@@ -145,6 +174,15 @@ fn instead_of(netem: &TcQdisc, option: &TcOption) -> Option<&'static str> {
         }
         ("rate_overhead" | "packetoverhead" | "cellsize" | "celloverhead", _) => {
             "the rate counts packets; set the link's `framing` and `cells`"
+        }
+        ("slot", _) if netem.nanos("slot_mean").is_some() => {
+            match netem.nanos("jitter").unwrap_or(0) {
+                0 => return None,
+                _ => "packets have netem's jitter alone",
+            }
+        }
+        ("slot_distribution", TcValue::Text(name)) if lowest(name).is_none() => {
+            "the times until slots are uniform; write `normal`, `pareto` or `paretonormal`"
         }
         ("slot", _) => {
             "the link sends as soon as it is free; for blocks of packets give it a jitter of kind \

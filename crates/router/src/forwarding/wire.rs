@@ -53,7 +53,7 @@ impl Wire {
         let mut start = now;
         if let Some(impairment) = self.impairment.as_mut().filter(|_| packet.flow != u32::MAX) {
             self.seen += 1;
-            let Some(later) = impairment.pass(now) else { return };
+            let Some(later) = impairment.pass(now, packet.bytes.len() as u32) else { return };
             start = later;
         }
         self.line.insert(start, packet);
@@ -119,7 +119,7 @@ mod tests {
         let jitter = Some(Jitter { extra: Extra::Uniform(Span::from_millis(5)), reorder: true });
         let does = Impairs { loss: loss.clone(), jitter: jitter.clone(), ..Impairs::default() };
         let mut simulated = Impairment::behind("bottleneck", 7, does).unwrap();
-        let times = (0..500).filter_map(|ms| simulated.pass(Time::from_nanos(ms * MS)));
+        let times = (0..500).filter_map(|ms| simulated.pass(Time::from_nanos(ms * MS), 100));
         let mut times: Vec<u64> = times.map(Time::as_nanos).collect();
         assert!(times.len() < 450 && !times.is_sorted());
         times.sort_unstable();

@@ -10,6 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sojourn_aqm::{Span, units};
 
 use super::loss::is_nothing;
+#[cfg(not(target_arch = "wasm32"))]
+use super::quantities::SizeText;
 use super::quantities::SpanText;
 use super::tagged::tagged;
 
@@ -49,7 +51,7 @@ pub struct DelaySchedule {
 }
 
 /// Extra delay of each packet on a wire, a table of kind `uniform`, `exponential`, `lognormal`,
-/// `netem`, `schedule` or `blocks`. Draws are independent.
+/// `netem`, `schedule`, `blocks` or `slots`. Draws are independent.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Jitter {
@@ -71,6 +73,10 @@ pub enum Jitter {
     /// Packets leave in blocks, in order, as on a medium that a scheduler grants.
     #[schemars(title = "BlocksJitter")]
     Blocks(BlocksJitter),
+    /// Packets leave in slots, in order: `slot` of netem. The web page does not have them.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[schemars(title = "SlotsJitter")]
+    Slots(SlotsJitter),
 }
 
 /// Uniform between zero and `max`.
@@ -176,6 +182,30 @@ pub struct BlocksJitter {
     pub round_trip: SpanText,
 }
 
+/// Packets leave in slots, in order: `slot` of netem (Linux `sch_netem.c`, `get_slot_next`). A slot
+/// begins a random time after the last one was full, or after the first packet that has come since
+/// the last one began. The web page does not have them.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlotsJitter {
+    /// The centre of the time until a slot. Draws below zero are none.
+    pub mean: SpanText,
+    /// Half the width of `uniform`, the standard deviation of other distributions.
+    #[serde(default = "none")]
+    pub deviation: SpanText,
+    /// The distribution, from the formulas of iproute2's tables.
+    #[serde(default = "uniform")]
+    pub distribution: NetemDistribution,
+    /// A slot is full after this many packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 2_147_483_647))]
+    pub packets: Option<u32>,
+    /// A slot is full after a packet with which it has this many bytes, without framing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<SizeText>,
+}
+
 /// Random copies of packets that arrive at a link.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -224,14 +254,16 @@ tagged!(VaryingDelay, "a time, or a table of kind `schedule`", {
     "schedule" => Schedule(DelaySchedule)
 });
 
-tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal, netem, schedule or \
-    blocks", {
+tagged!(Jitter, "a table with `kind`: uniform, exponential, lognormal, netem, schedule, blocks or \
+    slots", {
     "uniform" => Uniform(UniformJitter),
     "exponential" => Exponential(ExponentialJitter),
     "lognormal" => LogNormal(LogNormalJitter),
     "netem" => Netem(NetemJitter),
     "schedule" => Schedule(JitterSchedule),
-    "blocks" => Blocks(BlocksJitter)
+    "blocks" => Blocks(BlocksJitter),
+    #[cfg(not(target_arch = "wasm32"))]
+    "slots" => Slots(SlotsJitter)
 });
 
 impl Default for Delay {
@@ -306,12 +338,19 @@ impl Jitter {
             Jitter::Netem(jitter) => jitter.reorder,
             Jitter::Schedule(jitter) => jitter.reorder,
             Jitter::Blocks(_) => false,
+            #[cfg(not(target_arch = "wasm32"))]
+            Jitter::Slots(_) => false,
         }
     }
 }
 
 fn one() -> u32 {
     1
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn uniform() -> NetemDistribution {
+    NetemDistribution::Uniform
 }
 
 fn none() -> SpanText {

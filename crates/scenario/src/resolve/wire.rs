@@ -6,6 +6,8 @@ use super::checks::{framing_bytes, packing, probability};
 use super::{Checked, refuse};
 use crate::document::quantities::{SizeText, SpanText};
 use crate::document::{capacity, links, wire};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::resolved::Slots;
 use crate::resolved::{
     Blocks, Bucket, Capacity, Corrupt, DelayChanges, Device, Duplicate, Extra, Jitter, Loss,
     NetemJitter, Policer, Reorder, Resolved,
@@ -191,6 +193,10 @@ pub(super) fn jitter(place: &str, written: Option<&wire::Jitter>) -> Checked<Opt
             let steps = steps(place, &schedule.steps, "\"5ms\"", read)?;
             Some(Jitter { extra: Extra::Schedule(steps), reorder: schedule.reorder })
         }
+        #[cfg(not(target_arch = "wasm32"))]
+        Some(wire::Jitter::Slots(written)) => {
+            Some(Jitter { extra: Extra::Slots(slots(place, written)?), reorder: false })
+        }
         Some(wire::Jitter::Blocks(written)) => {
             Some(Jitter { extra: Extra::Blocks(blocks(place, written, positive)?), reorder: false })
         }
@@ -207,6 +213,28 @@ fn deviation_of_netem(place: &str, deviation: Span) -> Checked<Span> {
             refuse(&format!("{place}.deviation"), message)
         }
     }
+}
+
+/// The slots of netem, whose numbers have 31 bits (Linux 6.1 pkt_sched.h, tc_netem_slot).
+#[cfg(not(target_arch = "wasm32"))]
+fn slots(place: &str, written: &wire::SlotsJitter) -> Checked<Slots> {
+    let deviation = match written.deviation.0 {
+        Span::ZERO => Span::ZERO,
+        deviation => deviation_of_netem(place, deviation)?,
+    };
+    let (packets, bytes) = (written.packets, written.bytes.map(|size| size.0));
+    let limits = [("packets", packets.map(u64::from)), ("bytes", bytes)];
+    for (key, limit) in limits {
+        if limit.is_some_and(|it| !(1..=0x7fff_ffff).contains(&it)) {
+            let message = "must be 1 to 2147483647; leave it out for no limit";
+            return refuse(&format!("{place}.{key}"), message);
+        }
+    }
+    if (written.mean.0, deviation) == (Span::ZERO, Span::ZERO) {
+        return refuse(&format!("{place}.mean"), "must be positive; leave `jitter` out for none");
+    }
+    let (mean, distribution) = (written.mean.0, written.distribution);
+    Ok(Slots { until: NetemJitter { mean, deviation, distribution }, packets, bytes })
 }
 
 /// The blocks of a medium that grants transmissions.

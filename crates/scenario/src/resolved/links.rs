@@ -299,6 +299,9 @@ pub enum Extra {
     Schedule(#[serde(with = "as_numbers::spans_at")] Vec<(Time, Span)>),
     /// Packets leave in blocks.
     Blocks(Blocks),
+    /// Packets leave in slots.
+    #[cfg(not(target_arch = "wasm32"))]
+    Slots(Slots),
 }
 
 /// Extra delays of a distribution of netem; draws below zero are none.
@@ -312,6 +315,18 @@ pub struct NetemJitter {
     pub deviation: Span,
     /// Its form.
     pub distribution: NetemDistribution,
+}
+
+/// When slots of netem begin, and what they hold.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Slots {
+    /// The time until a slot.
+    pub until: NetemJitter,
+    /// The packets after which a slot is full.
+    pub packets: Option<u32>,
+    /// The bytes after which a slot is full.
+    pub bytes: Option<u64>,
 }
 
 /// When a scheduled medium sends its blocks.

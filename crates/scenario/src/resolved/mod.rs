@@ -23,6 +23,8 @@ use sojourn_aqm::Span;
 pub use self::apps::{App, Datagrams};
 pub use self::carried::{Carried, Chunks, Codec, Recording, Shape, Sizes, Transfers, Web};
 pub use self::flows::FlowGroup;
+#[cfg(not(target_arch = "wasm32"))]
+pub use self::links::Slots;
 pub use self::links::{
     Blocks, Bucket, Capacity, DelayChanges, Device, Duplicate, Extra, Jitter, Link, Loss,
     NetemJitter, Policer, Trace, span_at,

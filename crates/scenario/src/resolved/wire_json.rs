@@ -1,6 +1,8 @@
 //! The wire behind a resolved link as JSON.
 
 use serde_json::{Value, json};
+#[cfg(not(target_arch = "wasm32"))]
+use sojourn_aqm::units;
 use sojourn_aqm::{Span, Time};
 
 use super::app_json::text;
@@ -35,6 +37,15 @@ pub(super) fn jitter(jitter: &Jitter) -> Value {
             "pause": text(*pause),
             "retransmit": retransmit,
             "round_trip": text(*round_trip),
+        }),
+        #[cfg(not(target_arch = "wasm32"))]
+        Extra::Slots(slots) => json!({
+            "kind": "slots",
+            "mean": text(slots.until.mean),
+            "deviation": text(slots.until.deviation),
+            "distribution": slots.until.distribution,
+            "packets": slots.packets,
+            "bytes": slots.bytes.map(|bytes| units::show_bytes(bytes)),
         }),
         Extra::Netem(NetemJitter { mean, deviation, distribution }) => json!({
             "kind": "netem",

@@ -63,7 +63,7 @@ impl Onward {
         if impairment.bleaches() {
             packet.ecn = Ecn::NotEct;
         }
-        match impairment.pass(now) {
+        match impairment.pass(now, packet.ip_bytes) {
             None if packet.kind.is_datagram() => {
                 self.losses.add(packet.kind, packet.flow, packet.seq);
             }

@@ -56,6 +56,8 @@ pub(super) fn jitter_beyond_rtt(_: &Resolved, link: &Link, over: &Over<'_>) -> O
         Extra::Netem(netem) => netem.mean,
         Extra::Schedule(steps) => steps.iter().map(|(_, most)| *most).max()?,
         Extra::Blocks(blocks) => blocks.request.max(blocks.every),
+        #[cfg(not(target_arch = "wasm32"))]
+        Extra::Slots(slots) => slots.until.mean,
     };
     let slowest = over.senders.iter().max_by_key(|flow| flow.rtt)?;
     (most > slowest.rtt).then(|| {
