@@ -12,6 +12,8 @@ from sojourn.errors import InputError
 from sojourn.importing.measured import Measurement, StepCurve, curve, rate_curve
 
 _NEWEST = 4
+_SHOWN = 8
+"""Names of series in an error."""
 _BEFORE_LOAD_S = 5.0
 """Flent starts its transfers this long after its pings (the parameter DELAY)."""
 
@@ -55,7 +57,8 @@ def read(data: dict[str, Any], name: str) -> Measurement:
     )
     _pings(times, series, name, result)
     if not (result.down or result.up or result.rtt):
-        labels = ", ".join(f"`{label}`" for label in series) or "no series"
+        labels = ", ".join(f"`{label}`" for label in list(series)[:_SHOWN]) or "no series"
+        labels += f" and {len(series) - _SHOWN} more" if len(series) > _SHOWN else ""
         raise InputError(f"{name}: has no series of TCP rates and no pings; it has {labels}")
     counts = []
     for way, found in (("download", result.down), ("upload", result.up)):
