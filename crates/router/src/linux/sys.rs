@@ -157,7 +157,7 @@ pub(crate) fn forbid_programs_the_machine() -> io::Result<()> {
 pub(crate) fn kernel_log() -> io::Result<String> {
     const READ_ALL: libc::c_int = 3; // SYSLOG_ACTION_READ_ALL, syslog(2)
     let mut text = vec![0u8; 1 << 18];
-    // SAFETY: the buffer is as long as the given length, and lives through it.
+    // SAFETY: the buffer is as long as the call says, and lives through it.
     let length =
         unsafe { libc::klogctl(READ_ALL, text.as_mut_ptr().cast(), text.len() as libc::c_int) };
     text.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);

@@ -51,7 +51,7 @@ pub(super) fn check(plan: &ProgramsPlan, places: &[HostPlace]) -> Result<(), Fai
 /// kills (Linux 6.1 arch/um/os-Linux/skas/mem.c, `do_syscall_stub`).
 const NO_MAPPING: &str = "UML ran out of memory on the host side";
 
-/// Fails if the guest's machine let it down, according to the kernel's log.
+/// Fails if the machine refused the guest a mapping, according to the kernel's log.
 pub(super) fn check_log() -> Result<(), Failure> {
     let log = sys::kernel_log().map_err(|error| format!("the kernel's log: {error}"))?;
     if !log.contains(NO_MAPPING) {
