@@ -48,7 +48,7 @@ pub(super) fn check(plan: &ProgramsPlan, places: &[HostPlace]) -> Result<(), Fai
 }
 
 /// What the kernel logs when its machine refuses it a mapping for pages of a process, which it then
-/// kills (Linux 6.1 arch/um/os-Linux/skas/mem.c, `do_syscall_stub`).
+/// kills (fact linux-45).
 const NO_MAPPING: &str = "UML ran out of memory on the host side";
 
 /// Fails if the machine refused the guest a mapping, according to the kernel's log.
