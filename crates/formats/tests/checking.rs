@@ -33,6 +33,14 @@ fn expect(cases: &[(&str, Option<u64>, &str)]) {
 }
 
 #[test]
+fn transmit_queues_that_differ_are_found() {
+    let unlike = "qdisc mq 0: dev eth0 root \n\
+                  qdisc pfifo 0: dev eth0 parent :1 limit 10p \n\
+                  qdisc pfifo 0: dev eth0 parent :2 limit 20p \n";
+    expect(&[(unlike, None, "unlike-queues")]);
+}
+
+#[test]
 fn wrong_rates_and_orders_are_found() {
     let line = Some(50_000_000);
     let shown = "qdisc fq_codel 1: dev eth0 root refcnt 2 limit 10240p flows 1024 target 5ms \

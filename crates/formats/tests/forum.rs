@@ -93,6 +93,27 @@ fn places_and_classes_that_the_kernel_refuses_are_refused() {
     ]);
 }
 
+/// iproute2 6.1 tc/tc_core.c, tc_calc_size_table.
+#[test]
+fn a_size_table_coarser_than_tcs_own_is_named() {
+    let phrase = "rounds sizes up to multiples of 16 B";
+    let sqm = "config queue\n option enabled 1\n option interface eth1\n option upload 800\n \
+               option script simplest.qos\n option qdisc fq_codel\n option linklayer atm\n \
+               option overhead 40\n option tcTSIZE 128\n";
+    let json = r#"[{"kind":"pie","handle":"1:","dev":"eth0","root":true,"options":{},"stab":
+        {"linklayer":"atm","overhead":10,"mpu":0,"mtu":2047,"tsize":128}}]"#;
+    let table = |words: &str| format!("{ROOT}stab {words} overhead 10 fq_codel");
+    expect(&[
+        (&table("tsize 128 linklayer atm"), &[phrase]),
+        (&table("mtu 8191 linklayer ethernet mpu 64"), &[phrase]),
+        (sqm, &[phrase]),
+        (json, &[phrase]),
+    ]);
+    for words in ["linklayer atm", "tsize 128 linklayer ethernet"] {
+        assert!(!imported(&table(words)).toml.contains("rounds sizes up"), "{words}");
+    }
+}
+
 /// Linux 6.1 sch_drr.c, drr_classify: a packet of no class is dropped.
 #[test]
 fn the_only_class_of_drr_holds_the_queue() {

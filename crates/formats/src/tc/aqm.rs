@@ -331,7 +331,7 @@ fn overhead(qdisc: &TcQdisc, cells: &str) -> Option<TcOverhead> {
     }
     let mpu = qdisc.bytes("mpu").unwrap_or(0).try_into().unwrap_or(0);
     let cells = cells.to_owned();
-    Some(TcOverhead { bytes: bytes.unwrap_or(0), mpu, cells, from_ip: true })
+    Some(TcOverhead { bytes: bytes.unwrap_or(0), mpu, cells, slot: 0, from_ip: true })
 }
 
 /// Words of cake that change nothing here. The defaults of tc are not mentioned.

@@ -193,3 +193,27 @@ pub(super) fn default_class<'s>(setup: &'s TcSetup, qdisc: &'s TcQdisc) -> Optio
         if leaves.next().is_none() { first } else { None }
     })
 }
+
+/// Whether the text has no class of a discipline of the kind.
+pub(super) fn has_none(setup: &TcSetup, line: &ShapedLine, kind: &str) -> bool {
+    let mut of_kind = setup.qdiscs.iter().filter(|it| it.device == line.device && it.kind == kind);
+    of_kind.any(|it| setup.classes_of(it).next().is_none())
+}
+
+/// Why a tree without classes has no queue.
+pub(super) fn no_classes(kind: &str, on: &str) -> String {
+    let fate = if kind == "htb" { "does not shape" } else { "drops" };
+    format!(
+        "the text has no class of {kind} on {on}, without which the kernel {fate} any packet: give \
+         `tc class add ...` too, or paste `tc class show`"
+    )
+}
+
+/// Why a tree has no class for packets that no filter names.
+pub(super) fn no_default(kind: &str, on: &str) -> String {
+    let fate = if kind == "hfsc" { "the kernel drops" } else { "the kernel does not shape" };
+    format!(
+        "{kind} on {on} has several leaves and none that its `default` names, so {fate} packets \
+         that no filter names: give `default` the number of a leaf, or paste `tc class show` too"
+    )
+}

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::json_text::{self, Element};
 use super::options::{self, Form};
 use super::shown::second_root;
-use super::statement::{class_options, link_layer, parent, qdisc_options};
+use super::statement::{class_options, link_layer, parent, qdisc_options, slot};
 use super::tree::{
     TcClass, TcCounters, TcNoteKind, TcOverhead, TcParent, TcQdisc, TcSetup, TcSource,
 };
@@ -118,7 +118,9 @@ fn size_table(table: &Value, element: usize) -> Result<TcOverhead, FormatError> 
     let text = table.get("linklayer").and_then(Value::as_str).unwrap_or("ethernet");
     let cells = link_layer(Token { text, line: element })?;
     let mpu = u64::try_from(number("mpu")).unwrap_or(0);
-    Ok(TcOverhead { bytes: number("overhead"), mpu, cells, from_ip: false })
+    let positive = |name: &str| u64::try_from(number(name)).unwrap_or(0);
+    let slot = slot(positive("mtu"), positive("tsize"));
+    Ok(TcOverhead { bytes: number("overhead"), mpu, cells, slot, from_ip: false })
 }
 
 fn counters(element: &Value) -> TcCounters {

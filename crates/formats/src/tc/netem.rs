@@ -358,5 +358,5 @@ pub(super) fn take_framing(netem: &mut TcQdisc, header: i64) -> Option<TcOverhea
     let bytes = bytes.filter(|it| header + it >= 0)?;
     let is_counted = |name: &str| name == "rate_overhead" || WORDS.contains(&name);
     netem.options.retain(|it| !is_counted(it.name));
-    Some(TcOverhead { bytes, mpu: 0, cells: cells.to_owned(), from_ip: false })
+    Some(TcOverhead { bytes, mpu: 0, cells: cells.to_owned(), slot: 0, from_ip: false })
 }

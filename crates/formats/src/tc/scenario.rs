@@ -1,13 +1,14 @@
 //! The scenario of a set-up: its line, its queue, and a household's traffic.
 
 use super::capacity;
+use super::classes;
 use super::household;
 use super::line::lines;
 use super::netem_wire;
 use super::policer;
 use super::scheduler_toml::packing;
 use super::shaped::{ShapedLine, has_details};
-use super::tree::{TcNote, TcNoteKind, TcParent, TcSetup, TcSource};
+use super::tree::{TcNote, TcNoteKind, TcOverhead, TcParent, TcSetup, TcSource};
 use super::units::{self, show_rate, show_time};
 use crate::FormatError;
 
@@ -237,7 +238,7 @@ fn link(
             Some(kind @ ("htb" | "hfsc"))
                 if line.aqm.is_none() && setup.classes.iter().any(|it| it.kind == kind) =>
             {
-                no_default(kind, on)
+                classes::no_default(kind, on)
             }
             Some(kind @ ("htb" | "hfsc")) if line.shapers.is_empty() => format!(
                 "the text does not have the rate of {kind} on {on}, which `tc class show` prints: \
@@ -305,14 +306,14 @@ fn queue(setup: &TcSetup, line: &ShapedLine, import: &mut TcImport) -> Result<St
                 "{kind} on {on} has the kernel's default discipline below every transmit queue, \
                  which the text does not name: paste what `tc qdisc show` prints"
             ),
-            Some(kind @ ("htb" | "hfsc" | "drr")) if has_none(setup, line, kind) => {
-                no_classes(kind, on)
+            Some(kind @ ("htb" | "hfsc" | "drr")) if classes::has_none(setup, line, kind) => {
+                classes::no_classes(kind, on)
             }
             Some("drr") => format!(
                 "drr on {on} drops packets that no filter names, and no filter names those without \
                  a DSCP: add one with `matchall`"
             ),
-            Some(kind @ ("htb" | "hfsc")) => no_default(kind, on),
+            Some(kind @ ("htb" | "hfsc")) => classes::no_default(kind, on),
             _ => format!(
                 "the class that holds the queue of {on} is not known: the text has neither its \
                  `default` class nor a single leaf; paste `tc class show` too"
@@ -333,30 +334,6 @@ fn queue(setup: &TcSetup, line: &ShapedLine, import: &mut TcImport) -> Result<St
 fn is_hidden_by_netem(line: &ShapedLine) -> bool {
     let Some(rate) = line.netem.as_ref().and_then(|it| it.rate("rate")) else { return false };
     line.shapers.iter().all(|it| it.bps >= rate)
-}
-
-/// Whether the text has no class of a discipline of the kind.
-fn has_none(setup: &TcSetup, line: &ShapedLine, kind: &str) -> bool {
-    let mut of_kind = setup.qdiscs.iter().filter(|it| it.device == line.device && it.kind == kind);
-    of_kind.any(|it| setup.classes_of(it).next().is_none())
-}
-
-/// Why a tree without classes has no queue.
-fn no_classes(kind: &str, on: &str) -> String {
-    let fate = if kind == "htb" { "does not shape" } else { "drops" };
-    format!(
-        "the text has no class of {kind} on {on}, without which the kernel {fate} any packet: give \
-         `tc class add ...` too, or paste `tc class show`"
-    )
-}
-
-/// Why a tree has no class for packets that no filter names.
-fn no_default(kind: &str, on: &str) -> String {
-    let fate = if kind == "hfsc" { "the kernel drops" } else { "the kernel does not shape" };
-    format!(
-        "{kind} on {on} has several leaves and none that its `default` names, so {fate} packets \
-         that no filter names: give `default` the number of a leaf, or paste `tc class show` too"
-    )
 }
 
 /// The keys of a link's framing, and a phrase if it is unknown.
@@ -395,5 +372,18 @@ fn framing(
         )));
     }
     let keys = [format!("framing = \"{bytes}B\"")].into_iter().chain(packing(overhead.packing()));
-    Ok((keys.map(|it| it + "\n").collect(), None))
+    Ok((keys.map(|it| it + "\n").collect(), coarse(overhead)))
+}
+
+/// A phrase about a size table that is coarser than tc's own, of 4 B. Ethernet without a least size
+/// has no table.
+fn coarse(overhead: &TcOverhead) -> Option<String> {
+    let has_table = overhead.slot > 4 && (overhead.cells == "atm" || overhead.mpu > 0);
+    has_table.then(|| {
+        format!(
+            "the size table of `stab`, which rounds sizes up to multiples of {} B: none is rounded \
+             here; `tsize 512` rounds to 4 B",
+            overhead.slot
+        )
+    })
 }

@@ -122,6 +122,6 @@ pub(super) fn of_shaper(options: &[TcOption], line: &mut ShapedLine) {
     if line.shaper_overhead.is_none() && (bytes("overhead").is_some() || cells == "atm" || mpu > 0)
     {
         let (bytes, cells) = (bytes("overhead").unwrap_or(0), cells.to_owned());
-        line.shaper_overhead = Some(TcOverhead { bytes, mpu, cells, from_ip: false });
+        line.shaper_overhead = Some(TcOverhead { bytes, mpu, cells, slot: 0, from_ip: false });
     }
 }

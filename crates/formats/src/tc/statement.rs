@@ -97,6 +97,7 @@ fn place(word: Token<'_>, given: Token<'_>, is_strict: bool) -> Result<String, F
 /// A size table (tc-stab(8)). Its overhead counts from the frame, as the kernel sees it.
 pub(super) fn size_table(tokens: &mut Tokens<'_>) -> Result<TcOverhead, FormatError> {
     let mut found = TcOverhead::default();
+    let (mut mtu, mut tsize) = (0, 0);
     while let Some(token) = tokens.peek() {
         let name = match tokens.is_strict {
             true => abbreviations::whole(&abbreviations::OF_STAB, token.text),
@@ -116,12 +117,21 @@ pub(super) fn size_table(tokens: &mut Tokens<'_>) -> Result<TcOverhead, FormatEr
             "overhead" => found.bytes = number.parse().map_err(|_| refuse())?,
             "mpu" => found.mpu = number.parse().map_err(|_| refuse())?,
             "linklayer" => found.cells = link_layer(given)?,
-            _ => {
-                number.parse::<u32>().map_err(|_| refuse())?;
-            }
+            "mtu" => mtu = number.parse::<u32>().map_err(|_| refuse())?,
+            _ => tsize = number.parse::<u32>().map_err(|_| refuse())?,
         }
     }
+    found.slot = slot(mtu.into(), tsize.into());
     Ok(found)
+}
+
+/// The bytes of an entry of a size table: the least power of two of which `tsize` reach the `mtu`
+/// (iproute2 6.1 tc/tc_core.c, tc_calc_size_table). The kernel counts the largest size of an entry
+/// (Linux 6.1 sch_api.c, __qdisc_calculate_pkt_len).
+pub(super) fn slot(mtu: u64, tsize: u64) -> u64 {
+    let mtu = if mtu == 0 { 2047 } else { mtu };
+    let tsize = if tsize == 0 { 512 } else { tsize };
+    (0..32).map(|log| 1 << log).find(|slot| mtu / slot < tsize).unwrap_or(1 << 32)
 }
 
 /// The cells of a link layer.

@@ -79,6 +79,9 @@ pub struct TcOverhead {
     pub mpu: u64,
     /// `ethernet`, `atm`, `ptm` or empty.
     pub cells: String,
+    /// The multiple of bytes to which a size table rounds sizes up before it counts cells; 0
+    /// without a table.
+    pub slot: u64,
     /// Whether `bytes` is relative to the IP packet, as in cake, or to the frame, which has 14 B
     /// more.
     pub from_ip: bool,

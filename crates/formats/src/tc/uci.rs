@@ -288,7 +288,12 @@ fn size_table(
     Ok(match overhead(section, is_first, notes)? {
         None => String::new(),
         Some((bytes, mpu, layer)) => {
-            format!("stab mtu 2047 tsize 512 mpu {mpu} overhead {bytes} linklayer {layer}")
+            let given = |name: &str, usual| match section.text(name) {
+                "" => usual,
+                text => text,
+            };
+            let (mtu, tsize) = (given("tcMTU", "2047"), given("tcTSIZE", "512"));
+            format!("stab mtu {mtu} tsize {tsize} mpu {mpu} overhead {bytes} linklayer {layer}")
         }
     })
 }

@@ -11,6 +11,7 @@ const PACKET_BYTES: u32 = 1500;
 
 pub(super) fn check(line: &ShapedLine, findings: &mut Findings<'_>) {
     below_cake(line, findings);
+    unlike_queues(line, findings);
     let Some(queue) = &line.queue else { return };
     no_aqm(line, queue, findings);
     target(line, queue, findings);
@@ -73,6 +74,25 @@ fn below_cake(line: &ShapedLine, findings: &mut Findings<'_>) {
         reason: "cake is a shaper and an AQM in one and takes no other discipline".to_owned(),
         remedy: format!("delete the line of {}; cake alone is enough", child.kind),
         ..finding("below-cake", TcSeverity::Wrong, child)
+    });
+}
+
+/// Transmit queues with different disciplines.
+fn unlike_queues(line: &ShapedLine, findings: &mut Findings<'_>) {
+    let setup = findings.setup;
+    let Some(root) = setup.root(&line.device).filter(|it| it.kind == "mq") else { return };
+    let mut all = setup.children(root);
+    let Some(first) = all.next() else { return };
+    let is_unlike = |it: &&TcQdisc| it.kind != first.kind || it.words() != first.words();
+    let Some(other) = all.find(is_unlike) else { return };
+    findings.add(TcFinding {
+        title: format!("the transmit queues of {} differ", line.device),
+        reason: format!(
+            "chance decides whether a flow gets this one or that of line {}",
+            first.line
+        ),
+        remedy: "give all queues of mq the same discipline".to_owned(),
+        ..finding("unlike-queues", TcSeverity::Doubtful, other)
     });
 }
 
