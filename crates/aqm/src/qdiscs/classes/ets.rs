@@ -12,8 +12,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::CODE_POINTS;
 use super::leaf::{PeekedLeaf, total};
+use super::{CODE_POINTS, check_map};
 use crate::law::Var;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
@@ -39,9 +39,8 @@ impl Ets {
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
     ) -> Box<dyn Qdisc<P>> {
-        let count = queues.len();
-        assert_eq!(count, self.quanta.len(), "one queue per band");
-        assert!(self.class_of.iter().all(|&class| usize::from(class) < count), "a band each");
+        assert_eq!(queues.len(), self.quanta.len(), "one queue per band");
+        check_map(&self.class_of, queues.len());
         assert!(!self.quanta.contains(&Some(0)), "a turn without bytes would never end");
         let band = |(queue, &quantum)| Band { leaf: PeekedLeaf::new(queue), quantum, deficit: 0 };
         let bands = queues.into_iter().zip(&self.quanta).map(band).collect();

@@ -25,6 +25,11 @@ use crate::qdisc::Qdisc;
 /// The number of differentiated services code points.
 pub const CODE_POINTS: usize = 64;
 
+/// Checks the classes of all DSCPs: each must be below `count`.
+fn check_map(class_of: &[u8; CODE_POINTS], count: usize) {
+    assert!(class_of.iter().all(|&class| usize::from(class) < count), "each DSCP has a class");
+}
+
 /// The leaves of a tree of `count` classes, by class, each built from its queue; `None` for a class
 /// with children.
 fn leaves<P, L>(

@@ -6,8 +6,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::CODE_POINTS;
 use super::leaf::{Leaf, total};
+use super::{CODE_POINTS, check_map};
 use crate::law::Var;
 use crate::packet::{Backlog, Packet};
 use crate::qdisc::{Departure, Qdisc, Sink};
@@ -30,8 +30,7 @@ impl Prio {
         &self,
         queues: Vec<Box<dyn Qdisc<P>>>,
     ) -> Box<dyn Qdisc<P>> {
-        let count = queues.len();
-        assert!(self.class_of.iter().all(|&class| usize::from(class) < count), "a class each");
+        check_map(&self.class_of, queues.len());
         let leaves = queues.into_iter().map(Leaf).collect();
         Box::new(Bands { leaves, class_of: self.class_of })
     }
