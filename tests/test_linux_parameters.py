@@ -39,7 +39,7 @@ ASKED = [
     "sfb:bin_max=55,increment=0.05", "cake",
     "cake:target=20ms,interval=30ms,bandwidth=5mbit,overhead=18B,cells=ptm,mpu=64B,isolation=dst",
     "cake:bandwidth=5mbit,overhead=-24B,mpu=64B,diffserv=diffserv4,wash=true,ack_filter=on",
-    "cake:bandwidth=5mbit,autorate_ingress=true",
+    "cake:bandwidth=5mbit,autorate_ingress=true,split_gso=false",
 ]  # fmt: skip
 
 

@@ -66,7 +66,7 @@ ASKED = {
         *(f"isolation={it}" for it in ("flows", "src", "triple", "srchost", "dsthost", "hosts",
                                        "flowblind")),
         *(f"diffserv={it}" for it in ("besteffort", "precedence", "diffserv3", "diffserv8")),
-        "ack_filter=on", "autorate_ingress=true,bandwidth=5mbit",
+        "ack_filter=on", "split_gso=false", "autorate_ingress=true,bandwidth=5mbit",
     ],
 }  # fmt: skip
 # The other parameters, each with a value that differs from the kernel's default.

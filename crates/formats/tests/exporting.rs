@@ -91,7 +91,7 @@ fn every_parameter_that_is_exported_comes_back_equal() {
 
 /// The parameters that tc can set, with values other than the exported defaults. Parameters that
 /// must be exported.
-const EXPORTED: [&str; 54] = [
+const EXPORTED: [&str; 55] = [
     "taildrop.limit",
     "codel.target",
     "codel.interval",
@@ -146,6 +146,7 @@ const EXPORTED: [&str; 54] = [
     "dualpi2.l_min_th",
     "dualpi2.c_weight",
     "dualpi2.drop_overload",
+    "dualpi2.split_gso",
 ];
 
 #[test]
@@ -177,6 +178,7 @@ fn cake_comes_back_equal_with_its_overhead() {
     for text in [
         "cake:bandwidth=20mbit",
         "cake:ack_filter=on",
+        "cake:bandwidth=20mbit,split_gso=false",
         "cake:bandwidth=20mbit,autorate_ingress=true,ingress=true",
         "cake:bandwidth=20mbit,ack_filter=aggressive",
         "cake:bandwidth=20mbit,isolation=src,interval=30ms,target=1500us",

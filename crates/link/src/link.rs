@@ -123,8 +123,10 @@ impl<P: Packet> Link<P> {
     /// Whether a packet conforms to the policer, if there is one.
     #[inline]
     fn conforms(&mut self, now: Time, packet: &P) -> bool {
-        let (bytes, each) = (packet.bytes(), packet.segment_bytes());
-        self.policer.as_mut().is_none_or(|policer| policer.conforms(now, bytes, each))
+        let conforms = |policer: &mut Box<Policer>| {
+            policer.conforms(now, packet.bytes(), packet.segment_bytes())
+        };
+        self.policer.as_mut().is_none_or(conforms)
     }
 
     /// Splits a super-packet that exceeds the burst of the token bucket (Linux sch_tbf.c,

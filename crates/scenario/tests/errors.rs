@@ -328,10 +328,11 @@ fn an_offload_holds_two_packets_or_more_and_no_more_than_a_host_hands_down() {
     ] {
         set_refused(&[(key, value)], &format!("--set {key}"), remedy);
     }
-    for value in ["\"off\"", "\"tso:3kB\"", "\"tso:64KiB\"", "\"gso:64kB\""] {
-        let loaded = load(GOOD, &[(key, value)]).unwrap().resolved().to_json();
-        assert_eq!(loaded["flows"][0]["offload"].to_string(), value);
+    for value in ["off", "tso:3kB", "tso:64kB", "gso:64kB"] {
+        let loaded = load(GOOD, &[(key, &format!("\"{value}\""))]).unwrap();
+        assert_eq!(loaded.resolved().to_json()["flows"][0]["app"]["tcp"]["offload"], value);
     }
+    assert!(load(GOOD, &[(key, "\"tso:64KiB\"")]).is_ok());
 }
 
 #[test]

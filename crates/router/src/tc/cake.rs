@@ -220,7 +220,8 @@ mod tests {
             [numbers("cake", 13), numbers("cake:wash=true", 13)],
             [0, 1].map(|n| Some(vec![n]))
         );
-        assert_eq!(numbers("cake", 9), None);
+        assert_eq!([9, 17].map(|attribute| numbers("cake", attribute)), [None, None]);
+        assert_eq!(numbers("cake:split_gso=false", 17), Some(vec![0]));
         assert_eq!(numbers("cake:autorate_ingress=true", 9), Some(vec![1]));
         let filters = ["off", "on", "aggressive"];
         let filters = filters.map(|filter| numbers(&format!("cake:ack_filter={filter}"), 16));

@@ -32,8 +32,11 @@ pub const RULES: [ProfileRule; 51] = [
     rule("pacing", |p| yes(p.pacing), "even if the congestion control does not require it"),
     rule(
         "offload",
-        |p| p.offload_bytes.map_or(yes(p.super_packets), |bytes| format!("up to {bytes} B")),
-        "largest burst (TSO) or super-packet (GSO); `offload` of a group of flows",
+        |p| {
+            let whole = if p.super_packets { " as one packet" } else { "" };
+            p.offload_bytes.map_or(yes(false), |bytes| format!("up to {bytes} B{whole}"))
+        },
+        "largest burst (TSO); `offload` of a group of flows",
     ),
     rule(
         "bursts",
