@@ -200,6 +200,16 @@ impl<P: Packet> DualQueue<P> {
         }
     }
 
+    /// A packet of one segment, or a super-packet that stays whole, arrives.
+    #[inline]
+    fn offer(&mut self, now: Time, packet: P, sink: &mut dyn Sink<P>) {
+        if self.is_full_for(packet.bytes()) {
+            return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
+        }
+        let place = self.place_of(now, &packet);
+        self.fifo(place).push(now, packet);
+    }
+
     /// The queue to serve, and whether the other queue has a backlog.
     fn next(&mut self) -> Option<(Place, bool)> {
         let (low_waits, classic_waits) = (!self.low.is_empty(), !self.classic.is_empty());
@@ -233,15 +243,11 @@ impl<P: Packet> DualQueue<P> {
 }
 
 impl<P: Packet + Send> Qdisc<P> for DualQueue<P> {
-    fn enqueue(&mut self, now: Time, packet: P, rng: &mut Rng, sink: &mut dyn Sink<P>) {
-        if packet.segments() > 1 && self.splits {
-            return split(packet, sink, |segment, sink| self.enqueue(now, segment, rng, sink));
+    fn enqueue(&mut self, now: Time, packet: P, _rng: &mut Rng, sink: &mut dyn Sink<P>) {
+        match packet.segments() > 1 && self.splits {
+            true => split(packet, sink, |segment, sink| self.offer(now, segment, sink)),
+            false => self.offer(now, packet, sink),
         }
-        if self.is_full_for(packet.bytes()) {
-            return sink.dropped(packet, now, Stage::Enqueue, Cause::Overflow);
-        }
-        let place = self.place_of(now, &packet);
-        self.fifo(place).push(now, packet);
     }
 
     fn dequeue(

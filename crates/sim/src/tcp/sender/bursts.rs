@@ -26,35 +26,17 @@ const WINDOW_DIVISOR: u32 = 3;
 /// Longest deferral, and longest time since the last packet for which a burst may be deferred.
 const LONGEST_WAIT: Span = Span::from_millis(1);
 
-/// The packets of a burst, joined to one super-packet or not.
-pub(super) struct Joined {
-    joins: bool,
-    packet: Option<Packet>,
-}
-
-impl Joined {
-    pub(super) fn new(joins: bool) -> Joined {
-        Joined { joins, packet: None }
-    }
-
-    /// Adds the next packet of the burst, or emits it at once.
-    pub(super) fn add(&mut self, next: Packet, emit: &mut impl FnMut(Packet)) {
-        match &mut self.packet {
-            _ if !self.joins => emit(next),
-            Some(packet) => packet.append_segment(&next),
-            None => self.packet = Some(next),
-        }
-    }
-
-    /// Emits the super-packet.
-    pub(super) fn emit(self, emit: &mut impl FnMut(Packet)) {
-        self.packet.into_iter().for_each(emit);
-    }
-}
-
 /// The most segments of a burst (Linux `sk_gso_max_segs`), 1 without offload.
 pub(super) fn most(profile: &Profile, payload_bytes: u32) -> u32 {
     profile.offload_bytes.map_or(1, |bytes| (bytes / payload_bytes).max(1))
+}
+
+/// Appends a segment to a super-packet.
+fn join(whole: &mut Option<Packet>, next: Packet) {
+    match whole {
+        Some(packet) => packet.append_segment(&next),
+        None => *whole = Some(next),
+    }
 }
 
 /// The part of the room that one burst may take, so that at least two are in flight (Linux
@@ -110,6 +92,28 @@ impl Sender {
         }
         let most = self.largest_burst().min(self.room());
         self.board.lost_together(seq, most)
+    }
+
+    /// Sends `burst` new segments as one super-packet.
+    #[cold]
+    pub(super) fn transmit_whole(&mut self, now: Time, burst: u32, emit: &mut impl FnMut(Packet)) {
+        let mut whole = None;
+        (0..burst).for_each(|_| self.transmit(now, &mut |packet| join(&mut whole, packet)));
+        whole.into_iter().for_each(emit);
+    }
+
+    /// Retransmits `burst` segments from this one on as one super-packet.
+    #[cold]
+    pub(super) fn retransmit_whole(
+        &mut self,
+        now: Time,
+        (seq, burst): (u32, u32),
+        emit: &mut impl FnMut(Packet),
+    ) {
+        let mut whole = None;
+        let mut add = |packet| join(&mut whole, packet);
+        (seq..seq + burst).for_each(|seq| self.retransmit(now, seq, &mut add));
+        whole.into_iter().for_each(emit);
     }
 
     /// The segments that may leave, given the congestion window's `room`, the segments `allowed`,

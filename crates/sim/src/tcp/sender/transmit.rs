@@ -2,7 +2,7 @@
 
 use sojourn_aqm::Time;
 
-use super::bursts::{Joined, Turn};
+use super::bursts::Turn;
 use super::busy_time::Limit;
 use super::writes::Queue;
 use super::{Segments, Sender, State, Timer};
@@ -179,10 +179,10 @@ impl Sender {
                 Turn::Burst(burst) => {
                     self.pace(now, burst);
                     self.begin_burst(burst);
-                    let mut joined = Joined::new(self.profile.super_packets && burst > 1);
-                    (0..burst)
-                        .for_each(|_| self.transmit(now, &mut |packet| joined.add(packet, emit)));
-                    joined.emit(emit);
+                    match self.profile.super_packets {
+                        true => self.transmit_whole(now, burst, emit),
+                        false => (0..burst).for_each(|_| self.transmit(now, emit)),
+                    }
                     sending.sent += burst;
                     self.sent.last_at = now;
                 }
@@ -225,10 +225,10 @@ impl Sender {
             let burst = self.lost_burst(seq);
             self.pace(now, burst);
             self.push_last(seq, burst);
-            let mut joined = Joined::new(self.profile.super_packets && burst > 1);
-            let mut add = |packet| joined.add(packet, emit);
-            (seq..seq + burst).for_each(|seq| self.retransmit(now, seq, &mut add));
-            joined.emit(emit);
+            match self.profile.super_packets {
+                true => self.retransmit_whole(now, (seq, burst), emit),
+                false => (seq..seq + burst).for_each(|seq| self.retransmit(now, seq, emit)),
+            }
         }
     }
 
