@@ -233,6 +233,7 @@ impl Stream {
     }
 
     /// Handles a super-packet: its segments one by one (no GRO).
+    #[inline(never)]
     fn on_segments(&mut self, mut rest: Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         let mut finished = None;
         while let Some(first) = rest.split_first() {

@@ -43,7 +43,8 @@ impl Packet {
     }
 
     /// Sets the size on a link, where a segment of some IP size takes as many bytes as `on_link`
-    /// returns.
+    /// returns. Out of line, so that links without packing need not spill registers.
+    #[inline(never)]
     pub(crate) fn resize(&mut self, on_link: impl Fn(u32) -> u32) {
         if self.kind != PacketKind::SuperPacket {
             let bytes = on_link(self.ip_bytes);
