@@ -185,7 +185,7 @@ def test_what_uses_up_a_guest_ends_in_one_sentence(line, monkeypatch, command, m
 @needs_kernel
 @pytest.mark.nightly
 def test_a_program_whose_memory_takes_too_many_mappings_ends_the_run(line):
-    with pytest.raises(RunFailed, match="killed a program .* vm.max_map_count"):
+    with pytest.raises(RunFailed, match=r"killed a program .* vm\.max_map_count"):
         sojourn.run_programs(line, {"client": "tail /dev/zero"})
 
 
