@@ -413,6 +413,18 @@ fn bands_of_prio_come_back_below_the_shaper() {
 }
 
 #[test]
+fn classes_are_exported_below_a_link_whose_queue_is_a_cake_with_a_rate() {
+    let json = r#"{ "kind": "prio", "default": "b", "classes": [
+        { "name": "a", "dscp": [46], "aqm": "codel@linux" },
+        { "name": "b", "dscp": [], "aqm": "cake:bandwidth=5mbit" }] }"#;
+    let out = TcLink { scheduler: Some(json.to_owned()), ..link("cake:bandwidth=5mbit") };
+    let text = commands_of(&out, None).unwrap().words.join("\n");
+    for part in ["prio bands 2", "parent 110:1 codel", "parent 110:2 cake bandwidth 5mbit"] {
+        assert!(text.contains(part), "{part}\nis not in\n{text}");
+    }
+}
+
+#[test]
 fn sqm_comes_back_equal() {
     for aqm in [
         "fq_codel@linux:limit=500p",

@@ -39,7 +39,8 @@ pub fn commands_of(link: &TcLink, kernel: Option<(u32, u32)>) -> Result<TcWords,
         ]);
     }
     commands.push(format!("tc qdisc replace dev {device} root pfifo"));
-    if words.iter().any(|it| it == "bandwidth") && words[0] == "cake" {
+    let shapes = words[0] == "cake" && words.iter().any(|it| it == "bandwidth");
+    if shapes && link.scheduler.is_none() {
         link_layer(link)?;
         commands.push(format!("tc qdisc replace dev {device} root {discipline}"));
         return Ok(TcWords { words: commands, warnings });
