@@ -45,7 +45,7 @@ pub(super) fn jitter(jitter: &Jitter) -> Value {
             "deviation": text(slots.until.deviation),
             "distribution": slots.until.distribution,
             "packets": slots.packets,
-            "bytes": slots.bytes.map(|bytes| units::show_bytes(bytes)),
+            "bytes": slots.bytes.map(units::show_bytes),
         }),
         Extra::Netem(NetemJitter { mean, deviation, distribution }) => json!({
             "kind": "netem",
