@@ -11,6 +11,28 @@ pub fn held_bytes() -> u64 {
     HELD.load(Ordering::Relaxed) as u64
 }
 
+/// Makes glibc return large blocks to the system when they are freed.
+///
+/// By default the first large block that is freed raises the limit above which blocks are returned
+/// (mallopt(3), `M_MMAP_THRESHOLD`). Later ones then stayed with the thread that freed them, and
+/// the peak memory of a run depended on the order of its threads.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "a setting of the C library")]
+pub fn return_large_blocks() {
+    // SAFETY: the calls take two integers and touch no memory of ours.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE_BYTES);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
+    }
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const LARGE_BYTES: libc::c_int = 4 << 20;
+
+/// Other C libraries return them.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn return_large_blocks() {}
+
 struct Counted;
 
 // SAFETY: the system's allocator does the work; counting has no influence on it.

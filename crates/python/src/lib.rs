@@ -35,6 +35,7 @@ use pyo3::prelude::*;
 /// The module.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    heap::return_large_blocks();
     let py = module.py();
     module.add("__version__", engine::VERSION)?;
     module.add("ScenarioError", py.get_type::<errors::ScenarioError>())?;

@@ -37,9 +37,15 @@ const NEEDED: &[&str] = &[
     "protection=true",
 ];
 
-/// Parameters that need more flows than the host has, with the tests that show their effects:
-/// `a_flow_is_forgotten_3_s_after_it_was_found_empty`.
-const ELSEWHERE: &[&str] = &["fq@linux.buckets"];
+/// Parameters that need more flows than the host has, or super-packets, with the tests that show
+/// their effects: `a_flow_is_forgotten_3_s_after_it_was_found_empty`,
+/// `a_ping_waits_for_a_super_packet_unless_the_discipline_splits_it`.
+const ELSEWHERE: &[&str] = &[
+    "fq@linux.buckets",
+    "cake@besteffort.split_gso",
+    "dualpi2@linux.split_gso",
+    "dualpi2@rfc9332.split_gso",
+];
 
 /// The fate of every packet, or `None` if the settings are refused.
 fn digest(kind: &str, others: &str, setting: &str, operations: u64) -> Option<u64> {

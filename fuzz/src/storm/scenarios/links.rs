@@ -177,7 +177,7 @@ fn impairments(text: &mut String, choice: &mut Choice) {
     let reorder = choice.chance(0.3);
     let (span, spread) = (choice.whole(10, 20_000), choice.whole(10, 20_000));
     let part = choice.between(1e-4, 0.1);
-    let line = match choice.below(20) {
+    let line = match choice.below(21) {
         0 => format!(r#"jitter = {{ kind = "uniform", max = "{span}us", reorder = {reorder} }}"#),
         1 => format!(
             r#"jitter = {{ kind = "exponential", mean = "{span}us", reorder = {reorder} }}"#
@@ -219,6 +219,15 @@ fn impairments(text: &mut String, choice: &mut Choice) {
             format!(
                 "jitter = {{ kind = \"netem\", mean = \"{span}us\", deviation = \"{spread}us\", \
                  distribution = \"{shape}\", reorder = {reorder} }}"
+            )
+        }
+        20 => {
+            let shape = choice.of_these(&["uniform", "normal", "pareto", "paretonormal"]);
+            format!(
+                "jitter = {{ kind = \"slots\", mean = \"{span}us\", deviation = \"{spread}us\", \
+                 distribution = \"{shape}\", packets = {}, bytes = \"{}B\" }}",
+                choice.whole(1, 40),
+                choice.whole(1, 60_000),
             )
         }
         19 => format!("reorder = {{ rate = {part:.5}, correlation = 0.25, gap = 5 }}"),
