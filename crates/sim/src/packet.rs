@@ -7,6 +7,8 @@ use sojourn_measure::{Measured, PacketView};
 
 mod super_packet;
 
+pub(crate) use super_packet::SUPER_PACKETS;
+
 pub use sojourn_measure::PacketKind;
 
 /// A range of segment numbers, from the first to one past the last.
@@ -316,20 +318,21 @@ impl AqmPacket for Packet {
 
     fn segments(&self) -> u32 {
         match self.kind {
-            PacketKind::SuperPacket => self.segment_count(),
+            PacketKind::SuperPacket if SUPER_PACKETS => self.segment_count(),
             _ => 1,
         }
     }
 
     fn segment_bytes(&self) -> u32 {
         match self.kind {
-            PacketKind::SuperPacket => self.of_segment().link_bytes,
+            PacketKind::SuperPacket if SUPER_PACKETS => self.of_segment().link_bytes,
             _ => self.link_bytes,
         }
     }
 
     fn split_first(&mut self) -> Option<Packet> {
-        (self.kind == PacketKind::SuperPacket).then(|| self.take_segment())
+        let is_whole = SUPER_PACKETS && self.kind == PacketKind::SuperPacket;
+        is_whole.then(|| self.take_segment())
     }
 
     /// A TCP segment occupies its payload plus 1280 bytes (facts tcp-31 and qdisc-20).
@@ -337,7 +340,7 @@ impl AqmPacket for Packet {
         match self.kind {
             PacketKind::Datagram | PacketKind::Echo => linear_buffer_bytes(self.ip_bytes),
             PacketKind::Data => self.ip_bytes.saturating_sub(HEADERS) + EMPTY_SEGMENT,
-            PacketKind::SuperPacket => {
+            PacketKind::SuperPacket if SUPER_PACKETS => {
                 self.ip_bytes.saturating_sub(HEADERS * self.segment_count()) + EMPTY_SEGMENT
             }
             _ => EMPTY_SEGMENT,

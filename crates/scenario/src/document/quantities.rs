@@ -154,6 +154,9 @@ fn offload(text: &str) -> Result<Option<Offload>, String> {
     }
     let (kind, size): (fn(u32) -> Offload, _) = match text.split_once(':') {
         Some(("tso", size)) => (Offload::Tso, size),
+        Some(("gso", _)) if cfg!(target_arch = "wasm32") => {
+            return Err("the page has no super-packets; write `tso:` for `gso:`".to_owned());
+        }
         Some(("gso", size)) => (Offload::Gso, size),
         _ => {
             let remedy = "write `off`, or a size as in `tso:64kB` or `gso:64kB`";

@@ -16,7 +16,7 @@ pub(crate) use self::soon::Needed;
 use super::Outbox;
 use super::observer::{Observer, seen_by};
 use super::setup::Setup;
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Packet, PacketKind, SUPER_PACKETS};
 use crate::tcp::negotiation::Flags;
 use crate::tcp::rtt::{stamp, stamped_rtt};
 use crate::tcp::sender::BusyTimes;
@@ -215,7 +215,7 @@ impl Stream {
     #[cold]
     fn on_control(&mut self, packet: &Packet, out: &mut Outbox<'_>) -> Option<FinishedTransfer> {
         match packet.kind {
-            PacketKind::SuperPacket => return self.on_segments(*packet, out),
+            PacketKind::SuperPacket if SUPER_PACKETS => return self.on_segments(*packet, out),
             PacketKind::Syn => self.answer_syn(packet, out),
             PacketKind::WindowProbe => self.acknowledge(out),
             PacketKind::HandshakeAck => {
@@ -227,7 +227,8 @@ impl Stream {
             | PacketKind::SynAck
             | PacketKind::Datagram
             | PacketKind::Request
-            | PacketKind::Echo => unreachable!("no receiver gets these"),
+            | PacketKind::Echo
+            | PacketKind::SuperPacket => unreachable!("no receiver gets these"),
         }
         None
     }

@@ -8,6 +8,9 @@
 use super::{Block, PacketKind};
 use crate::packet::{Labels, Packet, SACK_BLOCKS};
 
+/// Whether super-packets exist; the web page, which is to stay small, refuses them.
+pub(crate) const SUPER_PACKETS: bool = !cfg!(target_arch = "wasm32");
+
 /// The sizes of a segment that is not the last one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SegmentSizes {
@@ -46,7 +49,7 @@ impl Packet {
     /// returns. Out of line, so that links without packing need not spill registers.
     #[inline(never)]
     pub(crate) fn resize(&mut self, on_link: impl Fn(u32) -> u32) {
-        if self.kind != PacketKind::SuperPacket {
+        if !SUPER_PACKETS || self.kind != PacketKind::SuperPacket {
             let bytes = on_link(self.ip_bytes);
             if self.link_bytes != bytes {
                 self.link_bytes = bytes; // see [`Packet`]

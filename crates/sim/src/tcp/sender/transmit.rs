@@ -6,7 +6,7 @@ use super::bursts::Turn;
 use super::busy_time::Limit;
 use super::writes::Queue;
 use super::{Segments, Sender, State, Timer};
-use crate::packet::{Labels, Packet, PacketKind};
+use crate::packet::{Labels, Packet, PacketKind, SUPER_PACKETS};
 
 /// Counters of sent packets, and the time of the last one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -179,7 +179,7 @@ impl Sender {
                 Turn::Burst(burst) => {
                     self.pace(now, burst);
                     self.begin_burst(burst);
-                    match self.profile.super_packets {
+                    match SUPER_PACKETS && self.profile.super_packets {
                         true => self.transmit_whole(now, burst, emit),
                         false => (0..burst).for_each(|_| self.transmit(now, emit)),
                     }
@@ -225,7 +225,7 @@ impl Sender {
             let burst = self.lost_burst(seq);
             self.pace(now, burst);
             self.push_last(seq, burst);
-            match self.profile.super_packets {
+            match SUPER_PACKETS && self.profile.super_packets {
                 true => self.retransmit_whole(now, (seq, burst), emit),
                 false => (seq..seq + burst).for_each(|seq| self.retransmit(now, seq, emit)),
             }
