@@ -62,8 +62,8 @@ const ALL_WORDS = {
     "sfb rehash 60s db 6s limit 99p max 24p target 19p increment 0.001 decrement 0.0001 penalty_rate 9pps penalty_burst 19p",
   "sfq@linux": "sfq limit 99p quantum 1500b depth 9 headdrop flows 64/512 divisor 512 perturb 9sec",
   "dualpi2@linux":
-    "dualpi2 limit 9p target 14ms tupdate 14ms alpha 0.2 beta 3 step_thresh 2ms min_qlen_step 1p coupling_factor 3 overflow drop_dequeue classic_protection 9% l4s_ect split_gso",
-  cake: "cake bandwidth 20Mbit autorate-ingress diffserv4 dual-srchost nat wash ingress ack-filter rtt 30ms atm overhead 10 mpu 64 memlimit 4Mb",
+    "dualpi2 limit 9p target 14ms tupdate 14ms alpha 0.2 beta 3 step_thresh 2ms min_qlen_step 1p coupling_factor 3 overflow drop_dequeue classic_protection 9% l4s_ect no_split_gso",
+  cake: "cake bandwidth 20Mbit autorate-ingress diffserv4 dual-srchost nat wash ingress ack-filter no-split-gso rtt 30ms atm overhead 10 mpu 64 memlimit 4Mb",
   "fq_codel@linux":
     "fq_codel limit 99p flows 64 quantum 300 target 4ms ce_threshold 1ms interval 90ms memory_limit 4Mb ecn drop_batch 9",
   "fq_pie@linux":
