@@ -37,11 +37,13 @@ fn a_zero_that_tc_does_not_send_leaves_the_default() {
 fn the_gains_and_round_trips_of_dualpi2_are_what_tc_sends() {
     let shown = "qdisc dualpi2 1: dev eth0 root refcnt 2 limit 10000p memlimit 30280000B target \
                  15ms tupdate 16ms alpha 0.156250 beta 3.195312 step_thresh 1ms coupling_factor 2";
+    let exact = shown.replace("0.156250", "0.160156").replace("3.195312", "3.199219");
     let json = r#"[{"kind":"dualpi2","handle":"1:","dev":"eth0","root":true,"options":{
         "limit":10000,"alpha":0.156250,"ecn-mask":"any-ect","split-gso":null}}]"#;
     let of = |options: &str| format!("{ROOT}dualpi2 {options}\n");
     expect(&[
         (shown, &["alpha=0.16015625hz,beta=3.19921875hz"]),
+        (&exact, &["alpha=0.16015625hz,beta=3.19921875hz"]),
         (&of("alpha 0.16 beta 3.2"), &["alpha=0.15625hz,beta=3.19921875hz"]),
         (&of("typical_rtt 20ms"), &["target=20ms,tupdate=20ms,alpha=0.13671875hz,beta=2.5hz"]),
         (

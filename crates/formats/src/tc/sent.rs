@@ -73,12 +73,24 @@ pub(super) fn kept(qdisc: &TcQdisc, option: &TcOption, source: TcSource) -> TcOp
             let units = f64::from((hertz * PER_HERTZ) as f32);
             // The kernel converts a gain twice, rounds down each time, and so shows one unit less
             // than it was given (Linux 7.2 sch_dualpi2.c, dualpi2_scale_alpha_beta,
-            // dualpi2_unscale_alpha_beta).
-            let units = if source.is_state() { units.round() + 1.0 } else { units.floor() };
+            // dualpi2_unscale_alpha_beta). One that does not would show its defaults as they are.
+            let units = match source.is_state() {
+                true if shows_exact_defaults(qdisc) => units.round(),
+                true => units.round() + 1.0,
+                false => units.floor(),
+            };
             TcOption { value: TcValue::Real(units / PER_HERTZ), ..option.clone() }
         }
         _ => option.clone(),
     }
+}
+
+/// Whether both gains of dualpi2 are shown as the kernel's defaults, 41 and 819 units.
+fn shows_exact_defaults(qdisc: &TcQdisc) -> bool {
+    [("alpha", 41.0), ("beta", 819.0)].iter().all(|&(name, units)| {
+        matches!(qdisc.option(name).map(|it| &it.value),
+            Some(TcValue::Real(hertz)) if (hertz * PER_HERTZ).round() == units)
+    })
 }
 
 /// The least burst from which tc computes the weight that it shows of RED as `ewma` (iproute2 6.1
