@@ -18,13 +18,21 @@ const LEAST_CPU: Duration = Duration::from_millis(300);
 
 /// A thread that calls libraries.
 struct Caller {
-    thread: libc::pthread_t,
+    thread: ThreadId,
     cpu_clock: Option<libc::clockid_t>,
     /// A counter that is odd during a call.
     calls: AtomicU64,
     /// The fault that the watchdog has found, as its place in `FAULTS` plus 1.
     fault: AtomicU8,
 }
+
+/// The identifier of a thread, which is a pointer in musl.
+struct ThreadId(libc::pthread_t);
+
+// SAFETY: nothing dereferences it.
+unsafe impl Send for ThreadId {}
+// SAFETY: as above.
+unsafe impl Sync for ThreadId {}
 
 /// Why the watchdog ends the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +77,8 @@ fn watched() -> Arc<Caller> {
     // SAFETY: it has no preconditions.
     let thread = unsafe { libc::pthread_self() };
     let (calls, fault) = (AtomicU64::new(0), AtomicU8::new(0));
-    let caller = Arc::new(Caller { thread, cpu_clock: cpu_clock(thread), calls, fault });
+    let cpu_clock = cpu_clock(thread);
+    let caller = Arc::new(Caller { thread: ThreadId(thread), cpu_clock, calls, fault });
     let mut callers = CALLERS.lock().expect("nobody panics while holding it");
     callers.push((Arc::downgrade(&caller), Seen::default()));
     start();
@@ -178,7 +187,7 @@ fn watch() {
                 caller.fault.store(fault as u8 + 1, Ordering::Relaxed);
                 // SAFETY: the thread is in a call, so it exists. Its signal handler names the call
                 // and ends the process.
-                unsafe { libc::pthread_kill(caller.thread, libc::SIGABRT) };
+                unsafe { libc::pthread_kill(caller.thread.0, libc::SIGABRT) };
             }
             true
         });
