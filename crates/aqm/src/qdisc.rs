@@ -249,10 +249,10 @@ pub trait Scheme: 'static {
 
 /// Splits an arriving super-packet and passes each segment to `enqueue`.
 #[cold]
-pub(crate) fn split<P: Packet>(
+pub fn split<P: Packet, S: Sink<P> + ?Sized>(
     mut packet: P,
-    sink: &mut dyn Sink<P>,
-    mut enqueue: impl FnMut(P, &mut dyn Sink<P>),
+    sink: &mut S,
+    mut enqueue: impl FnMut(P, &mut S),
 ) {
     sink.split(packet.segments() - 1);
     while let Some(first) = packet.split_first() {

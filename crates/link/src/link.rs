@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use sojourn_aqm::{Backlog, Cause, Packet, Qdisc, Rng, Sink, Span, Stage, Time, Var};
+use sojourn_aqm::{Backlog, Cause, Packet, Qdisc, Rng, Sink, Span, Stage, Time, Var, qdisc};
 
 use crate::queue::Queue;
 use crate::server::Steady;
@@ -59,7 +59,9 @@ impl<P: Packet> Link<P> {
         let was_empty = self.queue.is_empty();
         match &self.server {
             Server::Shaped(shaper) if packet.segments() > 1 && shaper.splits(bytes) => {
-                self.put_segments(now, packet, observer);
+                // Linux sch_tbf.c, tbf_enqueue.
+                let queue = &mut self.queue;
+                qdisc::split(packet, observer, |segment, it| queue.put(now, segment, it));
             }
             _ => self.queue.put(now, packet, observer),
         }
@@ -127,17 +129,6 @@ impl<P: Packet> Link<P> {
             policer.conforms(now, packet.bytes(), packet.segment_bytes())
         };
         self.policer.as_mut().is_none_or(conforms)
-    }
-
-    /// Splits a super-packet that exceeds the burst of the token bucket (Linux sch_tbf.c,
-    /// tbf_enqueue).
-    #[cold]
-    fn put_segments<O: LinkObserver<P>>(&mut self, now: Time, mut packet: P, observer: &mut O) {
-        observer.split(packet.segments() - 1);
-        while let Some(first) = packet.split_first() {
-            self.queue.put(now, first, observer);
-        }
-        self.queue.put(now, packet, observer);
     }
 
     /// Starts service if the server is idle; the queue is not empty.
